@@ -58,7 +58,8 @@ int run(const RecoverVerbOptions& options) {
   if (!report) {
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
     const Errc code = report.error().code;
-    const bool is_of_new = code == Errc::kExists || code == Errc::kNoSpace;
+    const bool is_of_new =
+        code == Errc::kExists || code == Errc::kNoSpace || code == Errc::kFileSizeLimit;
     // 1 says that there is a new file.
     const int failed = fail_with(is_of_new ? options.out : options.path, report.error());
     return failed == kExitNo ? kExitSystem : failed;
@@ -80,7 +81,8 @@ Action define_recover(Parser& parser) {
       "superblocks may be lost. NEW appears when it is whole: verified to the last rule, and on "
       "the disk. Nothing is in it whose checksum was wrong. Links are taken from the other "
       "direction, keys of pages from URLs; pages keep their indexes. Exit code 0: nothing was "
-      "lost; 1: NEW is good, and lacks what is named; others: there is no NEW.");
+      "lost; 1: NEW is good, and lacks what is named; others: there is no NEW, "
+      "unless only the report could not be printed.");
   add_file(parser, options->path);
   parser.text("NEW", options->out, "the new file; one that is there stays").required();
   add_bytes(parser, "--memory", options->memory_bytes,

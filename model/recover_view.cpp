@@ -7,6 +7,8 @@ namespace crawlstore::model {
 
 std::string lost_part_name(LostPart part) {
   switch (part) {
+    case LostPart::kCommits:
+      return "commits";
     case LostPart::kTable:
       return "table";
     case LostPart::kDrum:
@@ -59,7 +61,7 @@ Document recover_view(const RecoverReport& report) {
   for (const Loss& loss : report.losses) {
     const bool has_range = loss.end != 0;
     const bool is_of_keys = has_range && loss.part == LostPart::kKeys;
-    const bool is_of_pages = has_range && !is_of_keys;
+    const bool is_of_pages = has_range && !is_of_keys && loss.part != LostPart::kCommits;
     const auto hex = [](std::uint64_t key) { return Cell{fmt::format("{:016x}", key)}; };
     losses.rows.push_back(
         {lost_part_name(loss.part), loss.name, is_of_pages ? Cell{loss.first} : Cell{},

@@ -53,14 +53,14 @@ class Content:
 
 
 class Recover(pages_command.PagesTest):
-    made = None  # once: the bytes of the file, and its contents by generation
+    made = None  # once: the bytes of the file, its contents by generation, its first superblocks
 
     def setUp(self):
         super().setUp()
         self.file = self.folder / "x.crawl"
         if Recover.made is None:
             self.make_file()
-        self.whole, self.contents = Recover.made
+        self.whole, self.contents, self.old_superblocks = Recover.made
         self.content = self.contents[max(self.contents)]
         self.assertEqual(len(self.content.pages), PAGE_COUNT)
         self.index_of = {page["url"]: index for index, page in self.content.pages.items()}
@@ -71,13 +71,14 @@ class Recover(pages_command.PagesTest):
         for first in (0, PAGE_COUNT // 2):
             self.load(events(first, first + PAGE_COUNT // 2), "jsonl")
             self.keep_content()
+        old_superblocks = self.file.read_bytes()[SUPERBLOCKS[0]:DATA_START]
         lines = b"".join(url(i).encode() + b"\n" for i in range(0, PAGE_COUNT, 3))
         for words, data in ((("seen", "x.crawl", "--drum", "fresh"), lines),
                             (("rank", "x.crawl"), b""),
                             (("queue", "x.crawl", "--fill-from", "pagerank"), b"")):
             self.succeed(*words, data=data)
             self.keep_content()
-        Recover.made = self.file.read_bytes(), self.contents
+        Recover.made = self.file.read_bytes(), self.contents, old_superblocks
 
     def keep_content(self):
         content = Content(self, "x.crawl")
@@ -207,6 +208,35 @@ class Recover(pages_command.PagesTest):
         self.succeed("page", "new.crawl", url(5))
         for place in SUPERBLOCKS:
             self.check(self.zeroed(place, 4096), place)
+
+    def test_with_superblocks_of_an_older_time(self):
+        data = bytearray(self.whole)
+        data[SUPERBLOCKS[0]:DATA_START] = self.old_superblocks
+        answer, found = self.recover(data)
+        self.assertEqual((answer.code, found["losses"]), (0, []))
+        self.assertEqual(found["generation"], max(self.contents))
+
+    def test_names_the_commits_that_it_leaves(self):
+        (root,) = [int(field["value"], 0) for field in json.loads(
+            self.succeed("dump", "x.crawl", "--json").out)["fields"]
+                   if field["name"] == "root_offset_bytes"][:1]
+        found = self.recover(self.zeroed(root, 4096))[1]
+        self.assertLess(found["generation"], found["newest_generation"])
+        self.assertIn("commits", {loss["part"] for loss in found["losses"]})
+
+    def test_empties_the_queue_of_a_lost_database(self):
+        """Else the next pages of these numbers would be in it."""
+        segments = json.loads(self.succeed("segments", "x.crawl", "--json").out)
+        kinds = {one["id"]: one["kind"] for one in segments["segments"]}
+        data = bytearray(self.whole)
+        for run in segments["runs"]:
+            if kinds[run["segment"]] == "pages":
+                data[run["offset_bytes"]] ^= 1
+        found = self.recover(data)[1]
+        lost = {loss["part"] for loss in found["losses"]}
+        self.assertIn("pages", lost)
+        info = json.loads(self.succeed("info", "new.crawl", "--json").out)
+        self.assertEqual((info["scores"], info["queued_count"] or 0), ([], 0))
 
     def test_of_a_file_that_was_cut(self):
         self.need_turn(3, 8)

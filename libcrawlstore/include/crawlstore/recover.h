@@ -22,6 +22,7 @@
 namespace crawlstore {
 
 enum class LostPart : std::uint8_t {
+  kCommits,   ///< what generations after the one that is taken had changed
   kTable,     ///< a table of the directory: parts that only it named
   kDrum,      ///< a whole DRUM
   kKeys,      ///< keys of a DRUM, which will be seen as new

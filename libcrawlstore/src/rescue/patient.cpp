@@ -24,7 +24,11 @@ bool Patient::has_damage(const format::SegmentEntry& entry) const {
 void Patient::remove(const format::SegmentEntry& entry) {
   const SegmentId id = entry.id;
   writer.directory()->for_each_segment([&](const format::SegmentEntry& other) {
-    if (other.owner == id) writer.remove(other.id);
+    if (other.owner != id) return;
+    writer.remove(other.id);
+    if (other.kind != SegmentKind::kScoreArray) return;
+    lose(LostPart::kScores, other.name, 0, 0, other.runs.front().record_count,
+         damage_of(other.runs.front(), other.id));
   });
   writer.remove(id);
 }

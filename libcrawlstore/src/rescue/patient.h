@@ -29,14 +29,17 @@ struct Patient {
   std::uint64_t memory_bytes = 0;
   Advance advance;
   std::vector<Loss> losses{};
-  std::vector<std::uint64_t> forgotten{};  ///< pages, ascending
+  /// Pages that queues lose, ascending. Nothing says of which database a queue has pages: so only
+  /// where there is one.
+  std::vector<std::uint64_t> forgotten{};
+  bool is_all_forgotten = false;  ///< the only database is lost
 
   [[nodiscard]] bool is_damaged(const format::RunRef& run) const {
     return damaged.contains(run.run_id);
   }
   /// Whether a run of the segment, or of one that it owns, is.
   [[nodiscard]] bool has_damage(const format::SegmentEntry& entry) const;
-  /// Removes the segment and all that it owns.
+  /// Removes the segment and all that it owns; score arrays are noted as lost.
   void remove(const format::SegmentEntry& entry);
   void lose(LostPart part, const std::string& name, std::uint64_t first, std::uint64_t end,
             std::uint64_t count, const Error& error);

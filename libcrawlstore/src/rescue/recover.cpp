@@ -51,6 +51,15 @@ class Recovery {
     reader_ = chosen.reader;
     damage_ = std::move(chosen.damage);
     report_.generation = reader_->directory().generation();
+    if (report_.generation < report_.newest) {
+      report_.losses.push_back(
+          {LostPart::kCommits,
+           {},
+           report_.generation.value + 1,
+           report_.newest.value + 1,
+           report_.newest.value - report_.generation.value,
+           {Errc::kDirectoryDamaged, 0, {}, Error::kNoOffset, "a newer generation is damaged"}});
+    }
     report_.commit_time_us = reader_->directory().superblock.commit_time_us;
     for (const Extent& extent : reader_->directory().live_extents()) {
       report_.read_bytes += extent.length_bytes;
@@ -164,7 +173,7 @@ class Recovery {
     CRAWLSTORE_TRY(repair_scores(patient));
     CRAWLSTORE_TRY(repair_drums(patient));
     CRAWLSTORE_TRY(repair_pages(patient));
-    report_.losses = std::move(patient.losses);
+    report_.losses.insert(report_.losses.end(), patient.losses.begin(), patient.losses.end());
     const Uuid uuid = writer->identity().uuid;
     patient_end(writer);
     CRAWLSTORE_TRY(repair_queues(target, patient, report_.losses));
@@ -298,6 +307,9 @@ std::string some(const Loss& loss, const char* things) {
 std::string sentence_of(const Loss& loss) {
   const std::string of_name = " of `" + loss.name + "`";
   switch (loss.part) {
+    case LostPart::kCommits:
+      return "what the commits of generations " + std::to_string(loss.first) + " to " +
+             std::to_string(loss.end - 1) + " changed: more of an older one can be read";
     case LostPart::kTable:
       return "a table of the directory, which may have named up to 128 parts: what of these others "
              "need is told with them";

@@ -173,7 +173,7 @@ class PagesRepair {
   PageDatabase& database_;
 };
 
-Result<void> repair_database(Patient& patient, const format::SegmentEntry& entry) {
+Result<void> repair_database(Patient& patient, const format::SegmentEntry& entry, bool is_only) {
   auto state = pages::load_state(patient.writer, entry);
   auto view = open_past_damage(patient.snapshot(), entry.name);
   if (!state || !view) {
@@ -184,23 +184,25 @@ Result<void> repair_database(Patient& patient, const format::SegmentEntry& entry
       patient.remove(*keys);
     }
     patient.remove(entry);
+    patient.is_all_forgotten = is_only;
     CRAWLSTORE_TRY(patient.writer.commit());
     return {};
   }
   PageDatabase database(patient, std::move(*state), std::move(*view));
   CRAWLSTORE_TRY(PagesRepair(database).repair());
-  patient.forget(database.forgotten);
+  if (is_only) patient.forget(database.forgotten);
   return {};
 }
 
 }  // namespace
 
 Result<void> repair_pages(Patient& patient) {
-  for (const auto& entry : patient.segments(SegmentKind::kPages)) {
+  const auto databases = patient.segments(SegmentKind::kPages);
+  for (const auto& entry : databases) {
     const auto* keys = patient.writer.directory()->find_named(SegmentKind::kDrum, entry.name);
     const bool is_damaged =
         patient.has_damage(entry) || (keys != nullptr && patient.has_damage(*keys));
-    if (is_damaged) CRAWLSTORE_TRY(repair_database(patient, entry));
+    if (is_damaged) CRAWLSTORE_TRY(repair_database(patient, entry, databases.size() == 1));
   }
   return {};
 }

@@ -144,8 +144,27 @@ Result<void> repair_queues(Storage& copy, const Patient& known, std::vector<Loss
     if (is_damaged) damaged.push_back(entry);
     if (!is_damaged) others.push_back(entry.name);
   });
-  if (damaged.empty() && known.forgotten.empty()) return {};
+  if (damaged.empty() && known.forgotten.empty() && !known.is_all_forgotten) return {};
   CRAWLSTORE_TRY(auto store, Store::open(std::make_unique<BorrowedStorage>(copy)));
+  if (known.is_all_forgotten) {
+    for (const auto& entry : damaged) others.push_back(entry.name);
+    for (const auto& name : others) {
+      CRAWLSTORE_TRY(auto queue, Queue::open_unread(store, name));
+      CRAWLSTORE_TRY(queue.clear());
+      losses.push_back({LostPart::kQueue,
+                        name,
+                        0,
+                        0,
+                        0,
+                        {Errc::kSegmentInvalid,
+                         0,
+                         {},
+                         Error::kNoOffset,
+                         "the page database is lost, whose pages it had"}});
+    }
+    CRAWLSTORE_TRY(store.commit());
+    return store.close();
+  }
   for (const auto& entry : damaged) {
     QueueRescue rescue(storage, *reader, entry);
     CRAWLSTORE_TRY(refill(store, rescue, entry.name, losses));

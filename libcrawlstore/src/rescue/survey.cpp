@@ -101,11 +101,18 @@ Result<Survey> survey(const std::shared_ptr<Storage>& storage, const Advance& ad
     if (const auto* winner = set->winner()) roots.push_back(*winner);
     if (const auto* previous = set->previous()) roots.push_back(*previous);
   }
-  const bool knows_newest = set && set->winner() != nullptr && !set->lost_slot();
   CRAWLSTORE_TRY(const auto others,
                  container::find_newer_roots(*storage, uuid, nullptr, 0, advance));
+  // A root one newer than the superblocks is of a commit that did not end, unless a superblock is
+  // lost, or theirs is; still newer ones prove that the superblocks are of an older time.
+  std::vector<std::byte> root_bytes;
+  const bool knows_newest =
+      set && set->winner() != nullptr && !set->lost_slot() &&
+      is_whole_root(*storage, *set->winner(), uuid, root_bytes) &&
+      std::none_of(others.begin(), others.end(), [&set](const auto& other) {
+        return other.is_whole && other.superblock.generation > set->winner()->generation + 1;
+      });
   for (const auto& other : others) {
-    // A newer one is of a commit that did not end, unless the superblock of it is lost.
     const std::uint64_t generation = other.superblock.generation;
     if (!other.is_whole || (knows_newest && generation > roots.front().generation)) continue;
     const bool is_known = std::any_of(roots.begin(), roots.end(), [&](const auto& root) {
