@@ -316,19 +316,16 @@ void remove_orphans(Directory& directory, DirectoryDamage& damage) {
   directory.tables = std::move(tables);
 }
 
-/// Whatever the length of the file.
-///   damage  what is damaged is noted there, and left out; nullptr: it is an error
-Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Superblock& superblock,
-                          const CommitPolicy& policy, const KindSet& kinds,
-                          DirectoryDamage* damage = nullptr) {
+/// Whatever the length of the file. Notes what is damaged, and leaves it out, where the loader has
+/// a place for that.
+Result<DirectoryPtr> load(Loader loader, const format::Superblock& superblock) {
   CRAWLSTORE_TRY(format::check_root_place(superblock));
+  DirectoryDamage* const damage = loader.damage;
   auto directory = std::make_shared<Directory>();
-  directory->kinds = &kinds;
+  directory->kinds = &loader.kinds;
   directory->superblock = superblock;
   directory->root_extent = format::root_extent(superblock);
 
-  Loader loader{storage, uuid,  policy, superblock.generation, superblock.high_water_bytes,
-                kinds,   damage};
   CRAWLSTORE_TRY(auto bytes, loader.read_root(superblock));
   CRAWLSTORE_TRY(auto root, format::parse_root(bytes, loader.limits(superblock.root_offset_bytes)));
   CRAWLSTORE_TRY(check_pieces(root, directory->root_extent));
@@ -368,7 +365,8 @@ Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
   if (size < superblock.high_water_bytes) {
     return fail(Errc::kTruncated, "the file is shorter than its last commit", size);
   }
-  return load(storage, uuid, superblock, policy, kinds);
+  return load({storage, uuid, policy, superblock.generation, superblock.high_water_bytes, kinds},
+              superblock);
 }
 
 Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
@@ -376,7 +374,9 @@ Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
                                              const CommitPolicy& policy, const KindSet& kinds) {
   CRAWLSTORE_TRY(format::check_features(superblock, false, kinds.features()));
   CRAWLSTORE_TRY(const auto size, storage.size());
-  auto directory = load(storage, uuid, superblock, policy, kinds);
+  auto directory =
+      load({storage, uuid, policy, superblock.generation, superblock.high_water_bytes, kinds},
+           superblock);
   if (!directory) return directory;
   for (const Extent& extent : (*directory)->live_extents()) {
     if (extent.end_bytes() > size) {
@@ -390,7 +390,10 @@ Result<DirectoryPtr> load_readable_directory(Storage& storage, const Uuid& uuid,
                                              const format::Superblock& superblock,
                                              const KindSet& kinds, DirectoryDamage& damage) {
   CRAWLSTORE_TRY(format::check_features(superblock, false, kinds.features()));
-  return load(storage, uuid, superblock, {}, kinds, &damage);
+  const CommitPolicy policy;
+  return load(
+      {storage, uuid, policy, superblock.generation, superblock.high_water_bytes, kinds, &damage},
+      superblock);
 }
 
 Result<bool> has_root(Storage& storage, const Uuid& uuid, const format::Superblock& superblock) {

@@ -23,7 +23,7 @@ class LostPages {
   }
   void tell(Patient& patient, LostPart part, const std::string& name) const {
     for (const auto& range : ranges_) {
-      patient.lose(part, name, range.first, range.end, range.end - range.first, range.error);
+      patient.lose({part, name, range.first, range.end, range.end - range.first, range.error});
     }
   }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }

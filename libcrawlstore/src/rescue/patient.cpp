@@ -27,15 +27,10 @@ void Patient::remove(const format::SegmentEntry& entry) {
     if (other.owner != id) return;
     writer.remove(other.id);
     if (other.kind != SegmentKind::kScoreArray) return;
-    lose(LostPart::kScores, other.name, 0, 0, other.runs.front().record_count,
-         damage_of(other.runs.front(), other.id));
+    lose({LostPart::kScores, other.name, 0, 0, other.runs.front().record_count,
+          damage_of(other.runs.front(), other.id)});
   });
   writer.remove(id);
-}
-
-void Patient::lose(LostPart part, const std::string& name, std::uint64_t first, std::uint64_t end,
-                   std::uint64_t count, const Error& error) {
-  losses.push_back({part, name, first, end, count, error});
 }
 
 void Patient::forget(const std::vector<bool>& pages) {
@@ -66,7 +61,7 @@ Result<void> repair_scores(Patient& patient) {
     const auto& run = entry.runs.front();
     if (!patient.is_damaged(run)) continue;
     patient.writer.remove(entry.id);
-    patient.lose(LostPart::kScores, entry.name, 0, 0, run.record_count, damage_of(run, entry.id));
+    patient.lose({LostPart::kScores, entry.name, 0, 0, run.record_count, damage_of(run, entry.id)});
   }
   CRAWLSTORE_TRY(patient.writer.commit());
   return {};

@@ -41,8 +41,7 @@ struct Patient {
   [[nodiscard]] bool has_damage(const format::SegmentEntry& entry) const;
   /// Removes the segment and all that it owns; score arrays are noted as lost.
   void remove(const format::SegmentEntry& entry);
-  void lose(LostPart part, const std::string& name, std::uint64_t first, std::uint64_t end,
-            std::uint64_t count, const Error& error);
+  void lose(Loss loss) { losses.push_back(std::move(loss)); }
   /// Notes pages whose URL is lost: queues lose them, too.
   void forget(const std::vector<bool>& pages);
   /// The segments of a kind, in the last commit of the copy.

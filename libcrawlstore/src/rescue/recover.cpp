@@ -168,7 +168,7 @@ class Recovery {
     CRAWLSTORE_TRY(auto writer,
                    container::Writer::open(std::make_unique<BorrowedStorage>(target), {}));
     Patient patient{target, *writer, std::move(damaged), options_.memory_bytes, advance()};
-    for (const Error& error : damage_.tables) patient.lose(LostPart::kTable, {}, 0, 0, 0, error);
+    for (const Error& error : damage_.tables) patient.lose({LostPart::kTable, {}, 0, 0, 0, error});
     CRAWLSTORE_TRY(repair_trees(patient, *reader_, damage_));
     CRAWLSTORE_TRY(repair_scores(patient));
     CRAWLSTORE_TRY(repair_drums(patient));
@@ -243,7 +243,7 @@ class Recovery {
       const LostPart part = entry.kind == SegmentKind::kQueue ? LostPart::kQueue
                             : is_pages                        ? LostPart::kPages
                                                               : LostPart::kDrum;
-      patient.lose(part, entry.name, 0, 0, 0, error);
+      patient.lose({part, entry.name, 0, 0, 0, error});
     }
     CRAWLSTORE_TRY(writer->commit());
     const Uuid uuid = writer->identity().uuid;

@@ -43,7 +43,8 @@ class PartitionRescue {
  private:
   void lose_all(const Error& error) {
     std::uint64_t last = state_.last_key(state_.bucket_of(bucket_.first_key));
-    patient_.lose(LostPart::kKeys, state_.name, bucket_.first_key, last, bucket_.key_count, error);
+    patient_.lose(
+        {LostPart::kKeys, state_.name, bucket_.first_key, last, bucket_.key_count, error});
     patient_.writer.remove(bucket_.partition);
     bucket_.partition = {};
     bucket_.partition_run = nullptr;
@@ -138,8 +139,8 @@ void rescue_requests(Patient& patient, const drum::DrumState& state, drum::Bucke
     const bool is_lost =
         patient.is_damaged(keys->ref()) || (has_auxes && patient.is_damaged((*aux)->ref()));
     if (is_lost) {
-      patient.lose(LostPart::kRequests, state.name, 0, 0, keys->ref().record_count,
-                   damage_of(keys->ref(), bucket.key_log));
+      patient.lose({LostPart::kRequests, state.name, 0, 0, keys->ref().record_count,
+                    damage_of(keys->ref(), bucket.key_log)});
     } else {
       kept.add({keys, has_auxes ? *aux : container::RunPtr()});
     }
@@ -157,8 +158,8 @@ void rescue_requests(Patient& patient, const drum::DrumState& state, drum::Bucke
 void rescue_answers(Patient& patient, const drum::DrumState& state, drum::Consumer& consumer) {
   std::erase_if(consumer.runs, [&](const container::RunPtr& run) {
     if (!patient.is_damaged(run->ref())) return false;
-    patient.lose(LostPart::kAnswers, state.name, 0, 0, run->ref().record_count,
-                 damage_of(run->ref(), consumer.results));
+    patient.lose({LostPart::kAnswers, state.name, 0, 0, run->ref().record_count,
+                  damage_of(run->ref(), consumer.results)});
     consumer.result_count -= run->ref().record_count;
     return true;
   });
@@ -176,7 +177,7 @@ Result<void> repair_drum(Patient& patient, const format::SegmentEntry& entry) {
   const auto table = format::parse_drum_table(payload);
   if (!state || !read || !table) {
     const Error error = !read ? read.error() : damage_of(run, entry.id);
-    patient.lose(LostPart::kDrum, entry.name, 0, 0, 0, error);
+    patient.lose({LostPart::kDrum, entry.name, 0, 0, 0, error});
     patient.remove(entry);
     CRAWLSTORE_TRY(patient.writer.commit());
     return {};

@@ -155,8 +155,8 @@ class PagesRepair {
     auto entry = *database_.writer.directory()->find(table().events);
     std::erase_if(entry.runs, [this](const format::RunRef& run) {
       if (!database_.patient.is_damaged(run)) return false;
-      database_.patient.lose(LostPart::kEdits, database_.state.name, 0, 0, run.record_count,
-                             damage_of(run, table().events));
+      database_.patient.lose({LostPart::kEdits, database_.state.name, 0, 0, run.record_count,
+                              damage_of(run, table().events)});
       table().event_count -= std::min(table().event_count, run.record_count);
       return true;
     });
@@ -179,7 +179,7 @@ Result<void> repair_database(Patient& patient, const format::SegmentEntry& entry
   if (!state || !view) {
     const Error error = state ? view.error() : state.error();
     if (!is_damage(error)) return tl::unexpected<Error>(error);
-    patient.lose(LostPart::kPages, entry.name, 0, 0, 0, error);
+    patient.lose({LostPart::kPages, entry.name, 0, 0, 0, error});
     if (const auto* keys = patient.writer.directory()->find_named(SegmentKind::kDrum, entry.name)) {
       patient.remove(*keys);
     }
