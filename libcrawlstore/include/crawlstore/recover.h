@@ -48,11 +48,12 @@ struct Loss {
   Error error;              ///< the first damage
 };
 
-/// The loss in a sentence: "records of pages 8,192 to 16,383 of `pages`: ...".
+/// The loss in a sentence: "records of pages 8192 to 16383 of `pages`: ...".
 [[nodiscard]] std::string describe(const Loss& loss);
 
 struct RecoverOptions {
-  /// For keys of pages that are made from URLs, and links that are taken from the other direction.
+  /// Bytes for keys of pages that are made from URLs. Not in it: a bit and 4 bytes a page, and 16
+  /// bytes for each link that is taken from the other direction.
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;
   /// Milliseconds to wait for a program that writes to the file.
   std::uint32_t lock_wait_ms = 0;

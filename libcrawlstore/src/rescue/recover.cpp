@@ -229,11 +229,17 @@ class Recovery {
     for (const Finding& finding : report.findings) {
       const auto* entry = writer->directory()->find(finding.error.segment);
       if (entry == nullptr) return tl::unexpected<Error>(finding.error);
-      if (entry->owner) entry = writer->directory()->find(entry->owner);
+      const bool is_alone = !entry->owner || entry->kind == SegmentKind::kScoreArray;
+      if (!is_alone) entry = writer->directory()->find(entry->owner);
       parts.emplace(entry->id, finding.error);
     }
     for (const auto& [id, error] : parts) {
       const auto entry = *writer->directory()->find(id);
+      if (entry.kind == SegmentKind::kScoreArray) {
+        writer->remove(id);
+        patient.lose({LostPart::kScores, entry.name, 0, 0, 0, error});
+        continue;
+      }
       const auto* pages = writer->directory()->find_named(SegmentKind::kPages, entry.name);
       const auto* keys = writer->directory()->find_named(SegmentKind::kDrum, entry.name);
       if (entry.kind == SegmentKind::kDrum && pages != nullptr) patient.remove(*pages);
@@ -267,8 +273,9 @@ Result<std::shared_ptr<Storage>> open_unwritten(const std::string& path, std::ui
   auto writable = open_storage(path, OpenMode::kWrite);
   if (writable) {
     const auto locked = (*writable)->lock_writer(wait_ms);
-    if (!locked && locked.error().code == Errc::kLocked)
+    if (!locked && locked.error().code == Errc::kLocked) {
       return tl::unexpected<Error>(locked.error());
+    }
     return std::shared_ptr<Storage>(std::move(*writable));
   }
   CRAWLSTORE_TRY(auto readable, open_storage(path, OpenMode::kRead));
@@ -304,7 +311,9 @@ std::string some(const Loss& loss, const char* things) {
                          : "up to " + std::to_string(loss.count) + " " + things;
 }
 
-std::string sentence_of(const Loss& loss) {
+}  // namespace
+
+std::string describe(const Loss& loss) {
   const std::string of_name = " of `" + loss.name + "`";
   switch (loss.part) {
     case LostPart::kCommits:
@@ -340,12 +349,6 @@ std::string sentence_of(const Loss& loss) {
       return some(loss, "pages") + " of the queue `" + loss.name + "`";
   }
   return "something" + of_name;
-}
-
-}  // namespace
-
-std::string describe(const Loss& loss) {
-  return sentence_of(loss);
 }
 
 }  // namespace crawlstore

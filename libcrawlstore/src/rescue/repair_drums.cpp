@@ -60,13 +60,11 @@ class PartitionRescue {
                                                          run_.payload_bytes + kMoreBytes));
     drum::PartitionWriter writer(std::move(run), state_.shape());
     for (std::uint64_t i = 0; i < lookup.block_count(); ++i) {
-      const std::uint64_t before = writer.key_count();
       const auto copied = copy_block(lookup, i, writer);
       if (copied) continue;
       if (category(copied.error().code) != ErrorCategory::kDamage) {
         return tl::unexpected<Error>(copied.error());
       }
-      (void)before;
       note_gap(lookup, i, copied.error());
     }
     if (writer.key_count() == 0) return drum::PartitionPiece{};

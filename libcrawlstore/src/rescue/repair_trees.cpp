@@ -9,6 +9,7 @@
 #include "format/pages_table.h"
 #include "format/record_tile.h"
 #include "pages/pages_state.h"
+#include "rescue/lost_pages.h"
 #include "rescue/patient.h"
 
 namespace crawlstore::rescue {
@@ -37,7 +38,7 @@ class TreeRepair {
       const std::uint64_t end = std::min(page_count, first + format::kTilePagesMax);
       const auto read = read_tile(index, payload, records);
       if (!read || records.size() != end - first) {
-        lose(first, end, read ? tree_.error : read.error());
+        lost_.add(first, end, read ? tree_.error : read.error());
         records.assign(end - first, format::PageRecord{});
         payload.clear();
         format::encode_record_tile(records, payload);
@@ -45,7 +46,7 @@ class TreeRepair {
       for (const auto& record : records) state_.table.crawled_count += record.crawl_count != 0;
       CRAWLSTORE_TRY(tiles.write(index, payload, records.size()));
     }
-    tell();
+    lost_.tell(patient_, LostPart::kRecords, state_.name);
     state_.table.records = tiles.segment();
     CRAWLSTORE_TRY(tiles.finish());
     CRAWLSTORE_TRY(pages::put_state(patient_.writer, state_));
@@ -67,21 +68,11 @@ class TreeRepair {
     return pages::decode_records(payload, tree_.entry.id, records);
   }
 
-  void lose(std::uint64_t first, std::uint64_t end, const Error& error) {
-    if (!lost_.empty() && lost_.back().end == first) {
-      lost_.back().end = end;
-      lost_.back().count += end - first;
-    } else {
-      lost_.push_back({LostPart::kRecords, state_.name, first, end, end - first, error});
-    }
-  }
-  void tell() { patient_.losses.insert(patient_.losses.end(), lost_.begin(), lost_.end()); }
-
   Patient& patient_;
   container::Reader& source_;
   const container::DirectoryDamage::Tree& tree_;
   pages::PagesState state_;
-  std::vector<Loss> lost_;
+  LostPages lost_;
 };
 
 }  // namespace
