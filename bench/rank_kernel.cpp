@@ -36,7 +36,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-class GraphRows final : public scores::RowSource {
+class GraphRows final : public scores::TableSource {
  public:
   explicit GraphRows(const Graph& graph) : graph_(graph) {}
   [[nodiscard]] Result<std::unique_ptr<scores::Rows>> open(std::uint64_t page) const override {

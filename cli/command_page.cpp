@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/page_source.h"
 #include "cli/verb.h"
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 #include "model/scores_view.h"
 
 namespace crawlstore::cli {

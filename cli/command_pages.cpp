@@ -14,7 +14,7 @@
 #include "model/domain_rows.h"
 #include "model/host_rows.h"
 #include "model/json.h"
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 namespace crawlstore::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/page_source.h"
 #include "model/event_json.h"
 #include "model/graph_text.h"
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 namespace crawlstore::cli {
 namespace {

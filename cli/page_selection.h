@@ -17,7 +17,7 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/scores.h>
 
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 namespace re2 {
 class RE2;

@@ -52,7 +52,7 @@ std::string_view operation_name(DrumOperation operation) {
   return "unknown";
 }
 
-class KeyRows final : public RowSource {
+class KeyRows final : public TableSource {
  public:
   KeyRows(DrumView view, std::uint64_t bucket) : view_(std::move(view)) {
     const auto& buckets = view_.buckets();
@@ -99,7 +99,7 @@ class KeyRows final : public RowSource {
                                {"block_offset_bytes", Unit::kOffset}};
 };
 
-class PendingRows final : public RowSource {
+class PendingRows final : public TableSource {
  public:
   PendingRows(DrumView view, std::uint64_t bucket) : view_(std::move(view)), bucket_(bucket) {}
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -197,11 +197,11 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
   return table;
 }
 
-std::shared_ptr<const RowSource> key_rows(const DrumView& view, std::uint64_t bucket) {
+std::shared_ptr<const TableSource> key_rows(const DrumView& view, std::uint64_t bucket) {
   return std::make_shared<KeyRows>(view, bucket);
 }
 
-std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket) {
+std::shared_ptr<const TableSource> pending_rows(const DrumView& view, std::uint64_t bucket) {
   return std::make_shared<PendingRows>(view, bucket);
 }
 

@@ -16,8 +16,8 @@
 #include <crawlstore/drum_statistics.h>
 #include <crawlstore/page_view.h>
 
-#include "model/row_source.h"
 #include "model/table.h"
+#include "model/table_source.h"
 
 namespace crawlstore::model {
 
@@ -30,12 +30,12 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
 /// The table `keys`: the keys of a bucket, ascending: row among all keys of the DRUM, key, the
 /// first bytes of the value in hexadecimal, partition, block_offset_bytes. whole_row() has all
 /// bytes of the value. No rows when there is no such bucket.
-std::shared_ptr<const RowSource> key_rows(const DrumView& view, std::uint64_t bucket);
+std::shared_ptr<const TableSource> key_rows(const DrumView& view, std::uint64_t bucket);
 
 /// The table `pending`: the requests that wait in a bucket, in arrival order: sequence, operation,
 /// key, aux, value ... Auxiliaries are as they are, byte for byte, up to kRowBytesMax; longer ones
 /// end in " ... 200000 bytes", but in whole_row(). No rows when there is no such bucket.
-std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket);
+std::shared_ptr<const TableSource> pending_rows(const DrumView& view, std::uint64_t bucket);
 
 /// Where a key is: bucket, partition or log or neither, row, place in the file.
 ///   page  that has the key, as page_of_key() says; also where no bucket has it yet

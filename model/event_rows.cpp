@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 namespace crawlstore::model {
 namespace {
@@ -46,7 +46,7 @@ Row row_of(const CrawlEvent& event, std::uint64_t sequence, bool has_urls, bool 
           event.content_hash.empty() ? Cell() : Cell(hex(event.content_hash))};
 }
 
-class EventRows final : public RowSource {
+class EventRows final : public TableSource {
  public:
   EventRows(PageView view, std::uint64_t first, std::vector<Row> rows)
       : view_(std::move(view)), first_(first), rows_(std::move(rows)) {
@@ -99,9 +99,9 @@ class EventRows final : public RowSource {
 
 }  // namespace
 
-Result<std::shared_ptr<const RowSource>> event_rows(const PageView& view, std::uint64_t first,
-                                                    std::uint64_t rows_max,
-                                                    const PagesProgress& progress) {
+Result<std::shared_ptr<const TableSource>> event_rows(const PageView& view, std::uint64_t first,
+                                                      std::uint64_t rows_max,
+                                                      const PagesProgress& progress) {
   std::vector<Row> rows;
   bool is_cancelled = false;
   std::uint64_t sequence = 0;
@@ -115,7 +115,7 @@ Result<std::shared_ptr<const RowSource>> event_rows(const PageView& view, std::u
   });
   if (!read) return tl::unexpected<Error>(read.error());
   if (is_cancelled) return fail(Errc::kCancelled, "it was cancelled");
-  return std::shared_ptr<const RowSource>(
+  return std::shared_ptr<const TableSource>(
       std::make_shared<EventRows>(view, first, std::move(rows)));
 }
 

@@ -9,7 +9,7 @@
 #include <crawlstore/page_view.h>
 
 #include "model/host_rows.h"
-#include "model/row_source.h"
+#include "model/table_source.h"
 
 namespace crawlstore::model {
 
@@ -19,8 +19,8 @@ namespace crawlstore::model {
 /// for whole_row(). Sequences count all events.
 ///   errors  kCancelled; of damage
 ///   cost    reads the events up to the last of the piece; 200 bytes of memory a row and its URLs
-Result<std::shared_ptr<const RowSource>> event_rows(const PageView& view, std::uint64_t first,
-                                                    std::uint64_t rows_max,
-                                                    const PagesProgress& progress);
+Result<std::shared_ptr<const TableSource>> event_rows(const PageView& view, std::uint64_t first,
+                                                      std::uint64_t rows_max,
+                                                      const PagesProgress& progress);
 
 }  // namespace crawlstore::model

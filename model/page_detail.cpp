@@ -9,7 +9,7 @@
 
 #include <crawlstore/page_key.h>
 
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 #include "model/scores_view.h"
 
 namespace crawlstore::model {

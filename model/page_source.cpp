@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 namespace crawlstore::model {
 namespace {
@@ -41,7 +41,7 @@ Row row_of(const PageInfo& page) {
           time_cell(page.last_crawl_us)};
 }
 
-class PageRows final : public RowSource {
+class PageRows final : public TableSource {
  public:
   PageRows(PageView view, PageList pages, std::string name, std::optional<ScoreView> scores)
       : view_(std::move(view)),
@@ -214,8 +214,8 @@ std::string row_url(std::string_view url) {
   return std::string(url.substr(0, kRowUrlBytesMax)) + fmt::format(" ... {} bytes", url.size());
 }
 
-std::shared_ptr<const RowSource> page_rows(const PageView& view, PageList pages, std::string name,
-                                           std::optional<ScoreView> scores) {
+std::shared_ptr<const TableSource> page_table(const PageView& view, PageList pages,
+                                              std::string name, std::optional<ScoreView> scores) {
   return std::make_shared<PageRows>(view, std::move(pages), std::move(name), std::move(scores));
 }
 

@@ -14,7 +14,7 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/scores.h>
 
-#include "model/row_source.h"
+#include "model/table_source.h"
 
 namespace crawlstore::model {
 
@@ -31,9 +31,9 @@ using PageList = std::shared_ptr<const std::vector<std::uint64_t>>;
 ///   name    of the table
 ///   scores  an array by page: a column `score:NAME` stands in front of `score` then
 ///   cost    of a row: a block of URLs, which neighbours share, and a record
-std::shared_ptr<const RowSource> page_rows(const PageView& view, PageList pages = nullptr,
-                                           std::string name = "pages",
-                                           std::optional<ScoreView> scores = {});
+std::shared_ptr<const TableSource> page_table(const PageView& view, PageList pages = nullptr,
+                                              std::string name = "pages",
+                                              std::optional<ScoreView> scores = {});
 
 /// Of the pages with the best scores at most so many, the best first; of equal scores the smaller
 /// index.

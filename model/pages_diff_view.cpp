@@ -6,7 +6,7 @@
 
 #include <crawlstore/page_key.h>
 
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 namespace crawlstore::model {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <crawlstore/page_key.h>
 
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 #include "model/page_source.h"
 
 namespace crawlstore::model {

@@ -14,7 +14,7 @@
 #include <crawlstore/registered_domain.h>
 
 #include "model/best_pages.h"
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 #include "model/page_source.h"
 
 namespace crawlstore::model {

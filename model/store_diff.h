@@ -14,7 +14,7 @@
 #include <crawlstore/snapshot.h>
 
 #include "model/diff_view.h"
-#include "model/row_source.h"
+#include "model/table_source.h"
 
 namespace crawlstore::model {
 
@@ -45,7 +45,7 @@ std::string diff_sentence(const Document& document);
 /// them. Columns that say nothing are folded away: those in which all cells are 0, empty or
 /// nothing, and the database where there is one.
 struct ShownDiff {
-  std::shared_ptr<const RowSource> rows;
+  std::shared_ptr<const TableSource> rows;
   std::vector<std::string> folded;  ///< names of columns
 };
 /// Moves the table of that name out of the document; an empty one if there is none.

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/row_source.h"
 #include "model/table.h"
+#include "model/table_source.h"
 
 namespace crawlstore::inspector {
 

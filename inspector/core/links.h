@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "inspector/core/location.h"
-#include "model/row_source.h"
 #include "model/table.h"
+#include "model/table_source.h"
 
 namespace crawlstore::inspector {
 

@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t kWheelRows = 3;
 
 /// The first cell says which row it is, in another look at the same table.
-std::optional<std::uint64_t> find_row(const model::RowSource& source, const model::Cell& first) {
+std::optional<std::uint64_t> find_row(const model::TableSource& source, const model::Cell& first) {
   const auto rows = source.rows(0, static_cast<std::size_t>(source.row_count()));
   if (!rows) return std::nullopt;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -46,7 +46,7 @@ std::uint64_t Table64::row_count() const {
   return selection_ ? selection_->size() : source_->row_count();
 }
 
-void Table64::follow_source(const std::shared_ptr<const model::RowSource>& source) {
+void Table64::follow_source(const std::shared_ptr<const model::TableSource>& source) {
   source_ = source;
   if (source == drawn_.lock()) return;
   drawn_ = source;
@@ -123,7 +123,7 @@ void Table64::scroll_to_top(std::uint64_t row) {
   selected_cells_.reset();
 }
 
-bool Table64::select_where(const std::shared_ptr<const model::RowSource>& source,
+bool Table64::select_where(const std::shared_ptr<const model::TableSource>& source,
                            std::string_view column, const model::Cell& value) {
   const auto& columns = source->columns();
   const auto found = std::ranges::find(columns, column, &model::Column::name);
@@ -402,7 +402,7 @@ ImVec2 Table64::size_of(const Ui& ui, float row_height, const TableOptions& opti
   return size;
 }
 
-void Table64::draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source,
+void Table64::draw(Ui& ui, const std::shared_ptr<const model::TableSource>& source,
                    const TableOptions& options) {
   ImGui::PushID(options.id.c_str());
   follow_source(source);

@@ -19,7 +19,7 @@
 
 #include "inspector/core/filter.h"
 #include "inspector/ui/ui.h"
-#include "model/row_source.h"
+#include "model/table_source.h"
 
 namespace crawlstore::inspector {
 
@@ -75,7 +75,7 @@ class Table64 {
 
   /// Draws the table. `source` may change from frame to frame: the selection and the top row are
   /// found again by their first cell. Not kept beyond the call, neither by a filter that runs.
-  void draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source,
+  void draw(Ui& ui, const std::shared_ptr<const model::TableSource>& source,
             const TableOptions& options);
 
   /// Row of the source; nullopt = none.
@@ -87,8 +87,8 @@ class Table64 {
   /// That row on top, nothing selected.
   void scroll_to_top(std::uint64_t row);
   /// The first row of an in-memory source whose column holds this.
-  bool select_where(const std::shared_ptr<const model::RowSource>& source, std::string_view column,
-                    const model::Cell& value);
+  bool select_where(const std::shared_ptr<const model::TableSource>& source,
+                    std::string_view column, const model::Cell& value);
   void set_filter(std::string text);
 
   [[nodiscard]] std::string view_state() const;
@@ -102,7 +102,7 @@ class Table64 {
 
  private:
   struct Layout;
-  void follow_source(const std::shared_ptr<const model::RowSource>& source);
+  void follow_source(const std::shared_ptr<const model::TableSource>& source);
   void find_bars(const TableOptions& options);
   void draw_bar(Ui& ui, const Layout& layout, std::size_t column, const model::Cell& cell,
                 float top) const;
@@ -136,8 +136,8 @@ class Table64 {
   [[nodiscard]] Location link_of(const TableOptions& options, std::size_t column,
                                  const model::Row& row) const;
 
-  std::shared_ptr<const model::RowSource> source_;  // while it is drawn
-  std::weak_ptr<const model::RowSource> drawn_;     // not its owner, for a source may hold a pin
+  std::shared_ptr<const model::TableSource> source_;  // while it is drawn
+  std::weak_ptr<const model::TableSource> drawn_;     // not its owner, for a source may hold a pin
   std::string filter_text_;
   std::string filter_problem_;
   std::optional<std::size_t> sort_column_;

@@ -20,7 +20,7 @@ struct SelectionOrder {
   bool is_descending = false;
 };
 
-bool names_costly(const Filter& filter, const model::RowSource& source) {
+bool names_costly(const Filter& filter, const model::TableSource& source) {
   for (std::size_t c = 0; c < source.columns().size(); ++c) {
     if (source.is_costly(c) && filter.names(c)) return true;
   }
@@ -28,7 +28,7 @@ bool names_costly(const Filter& filter, const model::RowSource& source) {
 }
 
 /// A piece from row `first` on. Where some of it is damaged a short one, as far as it can be read.
-model::ReadableRows read_piece(const model::RowSource& source, const Filter& filter,
+model::ReadableRows read_piece(const model::TableSource& source, const Filter& filter,
                                std::uint64_t first) {
   auto rows = names_costly(filter, source) ? source.full_rows(first, kCostlyPiece)
                                            : source.rows(first, kPiece);
@@ -38,7 +38,7 @@ model::ReadableRows read_piece(const model::RowSource& source, const Filter& fil
 
 /// What a job does: until the owner of the source drops it.
 struct Scan {
-  std::weak_ptr<const model::RowSource> watched;
+  std::weak_ptr<const model::TableSource> watched;
   SelectionOrder order;
   std::shared_ptr<RowSelection> into;
 };
@@ -123,7 +123,7 @@ std::vector<Error> take_top(const Scan& order, JobContext& context) {
 }
 
 /// All at once: what is sorted is in memory, and a half-sorted list helps nobody.
-std::vector<Error> sort(const model::RowSource& source, const SelectionOrder& order,
+std::vector<Error> sort(const model::TableSource& source, const SelectionOrder& order,
                         RowSelection& into) {
   const auto rows = source.rows(0, static_cast<std::size_t>(source.row_count()));
   if (!rows) return {rows.error()};

@@ -70,7 +70,7 @@ inline std::shared_ptr<const container::RunReader> run_reader(container::Writer&
 }
 
 /// All rows of a stream that have links.
-inline Rows rows_of(Result<links::RowStream> opened) {
+inline Rows rows_of(Result<links::CombinedRows> opened) {
   auto stream = must(std::move(opened));
   Rows rows;
   while (must(stream.next())) {

@@ -35,7 +35,7 @@ std::size_t column_of(const std::vector<Column>& columns, const std::string& nam
 }
 
 /// All rows of a source, in windows of odd lengths.
-std::vector<Row> all_rows(const RowSource& source) {
+std::vector<Row> all_rows(const TableSource& source) {
   std::vector<Row> all;
   for (std::size_t i = 0; all.size() < source.row_count(); ++i) {
     const auto window = source.rows(all.size(), 1 + 97 * i);

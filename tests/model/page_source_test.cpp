@@ -15,7 +15,7 @@
 #include "model/event_rows.h"
 #include "model/host_rows.h"
 #include "model/page_detail.h"
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 namespace crawlstore::model {
 namespace {
@@ -55,7 +55,7 @@ class PageSource : public ::testing::Test {
     must(pages.close());
     view_.emplace(must(PageView::open(must(store_->snapshot()))));
   }
-  [[nodiscard]] std::size_t column(const RowSource& source, std::string_view name) const {
+  [[nodiscard]] std::size_t column(const TableSource& source, std::string_view name) const {
     const auto found = std::ranges::find(source.columns(), name, &Column::name);
     EXPECT_NE(found, source.columns().end()) << name;
     return static_cast<std::size_t>(found - source.columns().begin());
@@ -70,7 +70,7 @@ class PageSource : public ::testing::Test {
 };
 
 TEST_F(PageSource, KeepsPagesInTheOrderOfTheirIndexes) {
-  const auto source = page_rows(*view_);
+  const auto source = page_table(*view_);
   ASSERT_EQ(source->row_count(), view_->info().page_count);
   std::uint64_t number = 0;
   for (std::size_t length = 1; number < source->row_count(); ++length) {
@@ -98,7 +98,7 @@ TEST_F(PageSource, KeepsPagesInTheOrderOfTheirIndexes) {
 }
 
 TEST_F(PageSource, CountsLinksOnlyWhenAskedForFullRows) {
-  const auto source = page_rows(*view_);
+  const auto source = page_table(*view_);
   const Row cheap = must(source->rows(0, 1)).front();
   for (std::size_t c = 0; c < source->columns().size(); ++c) {
     const bool is_count = source->columns()[c].name.ends_with("link_count");
@@ -108,7 +108,7 @@ TEST_F(PageSource, CountsLinksOnlyWhenAskedForFullRows) {
 }
 
 TEST_F(PageSource, CutsLongUrlsButNotInWholeRows) {
-  const auto source = page_rows(*view_);
+  const auto source = page_table(*view_);
   const std::uint64_t index = index_of(long_url_);
   const Row row = must(source->rows(index, 1)).front();
   const std::size_t url = column(*source, "url");
@@ -119,7 +119,7 @@ TEST_F(PageSource, CutsLongUrlsButNotInWholeRows) {
 TEST_F(PageSource, GivesThePagesOfAList) {
   const auto list = std::make_shared<const std::vector<std::uint64_t>>(
       std::vector<std::uint64_t>{7, 3, index_of(long_url_)});
-  const auto source = page_rows(*view_, list, "some");
+  const auto source = page_table(*view_, list, "some");
   EXPECT_EQ(source->name(), "some");
   ASSERT_EQ(source->row_count(), 3U);
   const auto rows = must(source->rows(1, 5));

@@ -15,7 +15,7 @@
 #include "drum/memory_store.h"
 #include "inspector/pages_file.h"
 #include "model/page_detail.h"
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 #include "model/page_source.h"
 
 namespace crawlstore::model {

@@ -22,7 +22,7 @@
 namespace crawlstore::testing {
 
 /// Rows of a test, which outlive it.
-class GivenRows final : public scores::RowSource {
+class GivenRows final : public scores::TableSource {
  public:
   explicit GivenRows(const Rows& rows) : rows_(rows) {}
 

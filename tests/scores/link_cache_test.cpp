@@ -94,7 +94,7 @@ TEST(LinkCache, RefusesPagesAndLinksThatAreNone) {
 }
 
 /// Gives `before` to the first walk, `after` to the second one.
-class ChangingRows final : public scores::RowSource {
+class ChangingRows final : public scores::TableSource {
  public:
   ChangingRows(const Rows& before, const Rows& after) : before_(before), after_(after) {}
   [[nodiscard]] Result<std::unique_ptr<scores::Rows>> open(std::uint64_t page) const override {

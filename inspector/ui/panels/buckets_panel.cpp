@@ -373,7 +373,7 @@ class BucketsPanel final : public Panel {
     pending_table_ = Table64();
   }
 
-  void draw_rows(Ui& ui, Table64& table, const std::shared_ptr<const model::RowSource>& rows,
+  void draw_rows(Ui& ui, Table64& table, const std::shared_ptr<const model::TableSource>& rows,
                  const char* id) {
     table.draw(ui, rows, {.id = id, .drum = name_});
     has_details_ = table.selected().has_value();
@@ -391,13 +391,13 @@ class BucketsPanel final : public Panel {
   std::uint64_t keys_max_ = 0;  // as the file states them, and 0 and empty where it does not
   std::string merge_at_;
   std::string merge_number_;  // of it
-  std::shared_ptr<const model::RowSource> buckets_;
+  std::shared_ptr<const model::TableSource> buckets_;
   model::BucketBars bars_;  // in the order of their keys, and by how full they are
   model::BucketBars by_fill_;
   std::uint64_t bucket_ = 0;  // that is chosen
   bool has_choice_ = false;
-  std::shared_ptr<const model::RowSource> keys_;
-  std::shared_ptr<const model::RowSource> pending_;
+  std::shared_ptr<const model::TableSource> keys_;
+  std::shared_ptr<const model::TableSource> pending_;
   std::optional<std::uint64_t> rows_of_;       // bucket that they read
   std::optional<std::uint64_t> shown_bucket_;  // that their tables were scrolled in
   BucketsLook look_ = BucketsLook::kByKey;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "inspector/ui/ui.h"
-#include "model/row_source.h"
+#include "model/table_source.h"
 
 namespace crawlstore::inspector {
 

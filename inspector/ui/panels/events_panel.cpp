@@ -72,7 +72,7 @@ class EventsPanel final : public Panel {
  private:
   /// What a job finds out, shared with it.
   struct Found {
-    std::shared_ptr<const model::RowSource> rows;
+    std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
   };
 

@@ -36,7 +36,7 @@ class GapsPart {
     std::optional<Error> problem;
   };
   struct Keys {
-    std::shared_ptr<const model::RowSource> rows;
+    std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
   };
   void count(Ui& ui, const DrumView& drum);

@@ -49,7 +49,7 @@ class GenerationsPanel final : public Panel {
 
  private:
   static void draw_table(Ui& ui, Table64& table,
-                         const std::shared_ptr<const model::RowSource>& rows, std::string id,
+                         const std::shared_ptr<const model::TableSource>& rows, std::string id,
                          float height) {
     TableOptions options{.id = std::move(id), .height = height};
     options.fits_rows = true;
@@ -104,11 +104,11 @@ class GenerationsPanel final : public Panel {
   std::uint64_t number_ = 0;
   std::optional<Error> problem_;
   std::optional<Error> copies_problem_;
-  std::shared_ptr<const model::RowSource> copies_;
+  std::shared_ptr<const model::TableSource> copies_;
   Table64 copies_table_;
-  std::shared_ptr<const model::RowSource> pins_;
-  std::shared_ptr<const model::RowSource> held_;
-  std::shared_ptr<const model::RowSource> commits_;
+  std::shared_ptr<const model::TableSource> pins_;
+  std::shared_ptr<const model::TableSource> held_;
+  std::shared_ptr<const model::TableSource> commits_;
   Table64 pins_table_;
   Table64 held_table_;
   Table64 commits_table_;

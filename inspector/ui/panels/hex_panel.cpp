@@ -67,7 +67,7 @@ class HexPanel final : public Panel {
   struct Description {
     std::uint64_t offset = 0;
     std::vector<FieldInfo> fields;
-    std::shared_ptr<const model::RowSource> rows;
+    std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
   };
 

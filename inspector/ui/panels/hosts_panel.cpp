@@ -25,7 +25,7 @@ constexpr std::size_t kDamageMax = 100;
 /// What a job has counted so far, or all of it. All in memory: it holds no pin.
 struct CountedHosts {
   Generation generation;
-  std::shared_ptr<const model::RowSource> rows{};
+  std::shared_ptr<const model::TableSource> rows{};
   std::uint64_t host_count = 0;
   bool is_complete = false;
   std::optional<Error> queue_problem{};  // why it is not known what waits
@@ -58,7 +58,7 @@ struct HostsOfFile {
   Generation generation;
 };
 
-std::shared_ptr<const model::RowSource> rows_of(model::Table hosts) {
+std::shared_ptr<const model::TableSource> rows_of(model::Table hosts) {
   return std::make_shared<model::TableRows>(model::named_hosts(std::move(hosts)));
 }
 

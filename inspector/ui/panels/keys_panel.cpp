@@ -53,7 +53,7 @@ class KeysPanel final : public Panel {
     commands_ = std::make_shared<model::TableRows>(std::move(table));
   }
 
-  std::shared_ptr<const model::RowSource> commands_;
+  std::shared_ptr<const model::TableSource> commands_;
   Table64 table_;
 };
 

@@ -74,12 +74,12 @@ class LinksPanel final : public Panel {
   using Asked = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
   /// A table that a job makes, as far as links can be read. In memory: it holds no pin.
   struct Found {
-    std::shared_ptr<const model::RowSource> table;
+    std::shared_ptr<const model::TableSource> table;
     std::vector<Error> problems;
   };
   using Box = std::shared_ptr<std::shared_ptr<const Found>>;
 
-  static std::shared_ptr<const model::RowSource> rows_of(model::Table table) {
+  static std::shared_ptr<const model::TableSource> rows_of(model::Table table) {
     return std::make_shared<const model::TableRows>(std::move(table));
   }
 
@@ -151,7 +151,7 @@ class LinksPanel final : public Panel {
   bool has_asked_rows_ = false;
   Box ways_ = std::make_shared<std::shared_ptr<const Found>>();
   Box rows_ = std::make_shared<std::shared_ptr<const Found>>();
-  std::shared_ptr<const model::RowSource> runs_;
+  std::shared_ptr<const model::TableSource> runs_;
   std::array<Table64, kLinkParts> tables_;  // by LinkPart
 };
 

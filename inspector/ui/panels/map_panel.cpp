@@ -440,7 +440,7 @@ class MapPanel final : public Panel {
   std::uint64_t number_ = 0;
   std::vector<ExtentInfo> extents_;
   std::optional<Error> problem_;
-  std::shared_ptr<const model::RowSource> rows_;
+  std::shared_ptr<const model::TableSource> rows_;
   Table64 table_;
   Mode mode_ = Mode::kLinear;
   unsigned zoom_ = 0;

@@ -140,8 +140,8 @@ class OverviewPanel final : public Panel {
   std::uint64_t number_ = 0;
   std::vector<model::Field> fields_;
   std::optional<Error> problem_;
-  std::shared_ptr<const model::RowSource> drums_;
-  std::shared_ptr<const model::RowSource> space_;
+  std::shared_ptr<const model::TableSource> drums_;
+  std::shared_ptr<const model::TableSource> space_;
   std::pair<std::uint64_t, std::uint64_t> pins_of_;  // number of the view, jobs that run
   std::vector<PinInfo> pins_;                        // of this process
   std::optional<Error> pins_problem_;

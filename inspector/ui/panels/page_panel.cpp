@@ -76,7 +76,7 @@ class PagePanel final : public Panel {
   struct Found {
     std::uint64_t index = 0;
     model::PageDetail detail;
-    std::array<std::shared_ptr<const model::RowSource>, 3> lists;  // by PagePart
+    std::array<std::shared_ptr<const model::TableSource>, 3> lists;  // by PagePart
     std::optional<Error> problem;
   };
 
@@ -95,7 +95,7 @@ class PagePanel final : public Panel {
                     if (detail) {
                       const auto rows = [&pages](const model::PageList& list, const char* name) {
                         const auto none = std::make_shared<const std::vector<std::uint64_t>>();
-                        return model::page_rows(pages, list ? list : none, name);
+                        return model::page_table(pages, list ? list : none, name);
                       };
                       found->lists = {rows(detail->path, "path"),
                                       rows(detail->out_links, "out_links"),

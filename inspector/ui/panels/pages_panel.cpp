@@ -105,7 +105,7 @@ class PagesPanel final : public Panel {
  private:
   /// What a job finds out, shared with it.
   struct Found {
-    std::shared_ptr<const model::RowSource> rows;
+    std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
   };
 
@@ -202,7 +202,7 @@ class PagesPanel final : public Panel {
     found_ = std::make_shared<std::shared_ptr<const Found>>();
     if (part_ == PagesPart::kAll) {
       ui.jobs.cancel_slot("pages");
-      rows_ = model::page_rows(pages);
+      rows_ = model::page_table(pages);
       return;
     }
     if (part_ == PagesPart::kTop) {
@@ -219,22 +219,22 @@ class PagesPanel final : public Panel {
                   });
   }
 
-  using Rows = std::shared_ptr<const model::RowSource>;
+  using Rows = std::shared_ptr<const model::TableSource>;
   /// By the array; without a name by the pages' own scores.
   static Result<Rows> best_rows(const PageView& pages, const std::string& name) {
     if (name.empty()) {
       CRAWLSTORE_TRY(auto list, model::top_pages(pages, kTopPages));
-      return model::page_rows(pages, std::move(list), "top_pages");
+      return model::page_table(pages, std::move(list), "top_pages");
     }
     CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
     CRAWLSTORE_TRY(auto list, model::top_pages(scores, kTopPages));
-    return model::page_rows(pages, std::move(list), "top_pages", scores);
+    return model::page_table(pages, std::move(list), "top_pages", scores);
   }
   static Result<Rows> rows_of_host(const PageView& pages, const std::string& host,
                                    JobContext& context) {
     const auto progress = [&context](auto... at) { return context.progress(at...); };
     CRAWLSTORE_TRY(auto list, model::pages_of_host(pages, host, progress));
-    return model::page_rows(pages, std::move(list), "pages_of_host");
+    return model::page_table(pages, std::move(list), "pages_of_host");
   }
   static Jobs::Finish take(const std::shared_ptr<std::shared_ptr<const Found>>& box,
                            const Result<Rows>& rows) {
@@ -257,7 +257,7 @@ class PagesPanel final : public Panel {
   std::string host_;
   bool must_drop_host_ = false;
   std::string find_;
-  std::shared_ptr<const model::RowSource> rows_;
+  std::shared_ptr<const model::TableSource> rows_;
   std::string rows_of_;  // what they were made for
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();

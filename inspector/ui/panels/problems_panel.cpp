@@ -77,7 +77,7 @@ class ProblemsPanel final : public Panel {
 
   /// What a job finds out, shared with it.
   struct Found {
-    std::shared_ptr<const model::RowSource> rows;
+    std::shared_ptr<const model::TableSource> rows;
     std::vector<Error> met;  // on the way
     std::optional<Error> problem;
   };
@@ -132,7 +132,7 @@ class ProblemsPanel final : public Panel {
       std::make_shared<std::shared_ptr<const Found>>();
   Table64 reach_table_;
   std::string title_;
-  std::shared_ptr<const model::RowSource> findings_;
+  std::shared_ptr<const model::TableSource> findings_;
   std::optional<std::uint64_t> wanted_;
   Table64 table_;
 };

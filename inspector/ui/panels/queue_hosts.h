@@ -35,7 +35,7 @@ class QueueHosts {
   struct Found {
     Generation generation;
     std::uint64_t unknown_count = 0;
-    std::shared_ptr<const model::RowSource> rows;  // in memory: it holds no pin
+    std::shared_ptr<const model::TableSource> rows;  // in memory: it holds no pin
     std::optional<Error> problem;
   };
 

@@ -110,13 +110,13 @@ class QueuePanel final : public Panel {
     std::vector<QueueBin> bins;
     bool is_counted = false;
     std::vector<QueueRunInfo> runs;
-    std::shared_ptr<const model::RowSource> table;  // of the runs
+    std::shared_ptr<const model::TableSource> table;  // of the runs
     std::optional<Error> problem;
   };
   /// The first pages of a range, which another job finds.
   struct First {
     std::string title;
-    std::shared_ptr<const model::RowSource> rows;
+    std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
   };
   /// What it depends on: database, its supersteps, queue, run of the queue's table. Commits that
@@ -259,7 +259,7 @@ class QueuePanel final : public Panel {
 
   void draw_parts(Ui& ui, const Found& found) {
     const auto& first = *first_;
-    const auto count_of = [](const std::shared_ptr<const model::RowSource>& rows) {
+    const auto count_of = [](const std::shared_ptr<const model::TableSource>& rows) {
       return rows == nullptr ? "" : " " + model::format_count(rows->row_count());
     };
     const std::array<std::tuple<QueuePart, const char*, std::string>, kQueueParts> titles{

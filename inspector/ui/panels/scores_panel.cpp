@@ -118,8 +118,8 @@ class ScoresPanel final : public Panel {
   /// The best pages that were asked for, which another job finds.
   struct Best {
     std::string title;
-    std::shared_ptr<const model::RowSource> rows;  // in memory: it holds no pin
-    std::optional<Error> problem;                  // with rows: of single ones
+    std::shared_ptr<const model::TableSource> rows;  // in memory: it holds no pin
+    std::optional<Error> problem;                    // with rows: of single ones
   };
   /// What it depends on: database, segment, and what has changed the pages since. Other commits do
   /// not begin the work again.

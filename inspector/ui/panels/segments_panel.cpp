@@ -138,12 +138,12 @@ class SegmentsPanel final : public Panel {
   }
 
   struct Fields {
-    std::shared_ptr<const model::RowSource> rows;
+    std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
   };
   std::uint64_t number_ = 0;
-  std::shared_ptr<const model::RowSource> segments_;
-  std::shared_ptr<const model::RowSource> runs_;
+  std::shared_ptr<const model::TableSource> segments_;
+  std::shared_ptr<const model::TableSource> runs_;
   std::optional<SegmentId> runs_of_;
   std::optional<SegmentId> fields_of_;
   std::uint64_t fields_number_ = 0;

@@ -242,7 +242,7 @@ class StartPanel final : public Panel {
   std::string path_;
   std::string folder_;
   std::string problem_;
-  std::shared_ptr<const model::RowSource> entries_;
+  std::shared_ptr<const model::TableSource> entries_;
   Table64 table_;
 };
 

@@ -84,7 +84,7 @@ class LogPanel final : public Panel {
 
  private:
   std::uint64_t count_ = 0;
-  std::shared_ptr<const model::RowSource> entries_;
+  std::shared_ptr<const model::TableSource> entries_;
   Table64 table_;
 };
 

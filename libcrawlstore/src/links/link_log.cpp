@@ -151,7 +151,7 @@ class Merge {
 
   template <class Rows>
   Result<void> copy_rows(Rows& links, LinksWriter* gone) {
-    CRAWLSTORE_TRY(auto rows, RowStream::open(runs_, combination_, 0));
+    CRAWLSTORE_TRY(auto rows, CombinedRows::open(runs_, combination_, 0));
     const bool keeps_empty = !is_whole_ && combination_ == Combination::kReplace;
     while (true) {
       CRAWLSTORE_TRY(const auto more, rows.next());

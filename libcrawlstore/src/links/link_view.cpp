@@ -85,12 +85,12 @@ Result<void> LinkView::in(std::uint64_t page, std::vector<std::uint64_t>& links)
   return {};
 }
 
-Result<RowStream> LinkView::out_rows(std::uint64_t first_page) const {
-  return RowStream::open(out_, Combination::kReplace, first_page);
+Result<CombinedRows> LinkView::out_rows(std::uint64_t first_page) const {
+  return CombinedRows::open(out_, Combination::kReplace, first_page);
 }
 
-Result<RowStream> LinkView::in_rows(std::uint64_t first_page) const {
-  return RowStream::open(in_, Combination::kEdit, first_page);
+Result<CombinedRows> LinkView::in_rows(std::uint64_t first_page) const {
+  return CombinedRows::open(in_, Combination::kEdit, first_page);
 }
 
 }  // namespace crawlstore::links

@@ -11,7 +11,7 @@
 #include "container/reader.h"
 #include "container/writer.h"
 #include "format/directory.h"
-#include "links/row_stream.h"
+#include "links/combined_rows.h"
 
 namespace crawlstore::links {
 
@@ -49,8 +49,8 @@ class LinkView {
   Result<void> in(std::uint64_t page, std::vector<std::uint64_t>& links);
 
   /// All rows from `first_page` on. A page may come with no links.
-  [[nodiscard]] Result<RowStream> out_rows(std::uint64_t first_page = 0) const;
-  [[nodiscard]] Result<RowStream> in_rows(std::uint64_t first_page = 0) const;
+  [[nodiscard]] Result<CombinedRows> out_rows(std::uint64_t first_page = 0) const;
+  [[nodiscard]] Result<CombinedRows> in_rows(std::uint64_t first_page = 0) const;
 
   /// Oldest first; those of in_links and gone_links together.
   [[nodiscard]] const std::vector<LogRun>& out_runs() const { return out_; }

@@ -22,7 +22,7 @@ class RowSeeker {
     if (runs_.empty()) return Row{};
     if (!rows_ || (has_row_ && page > rows_->page() + kPagesSkipped)) {
       CRAWLSTORE_TRY(auto opened,
-                     links::RowStream::open(runs_, links::Combination::kReplace, page));
+                     links::CombinedRows::open(runs_, links::Combination::kReplace, page));
       rows_.emplace(std::move(opened));
       has_row_ = true;
       CRAWLSTORE_TRY(advance());
@@ -42,16 +42,16 @@ class RowSeeker {
   }
 
   std::vector<links::LogRun> runs_;
-  std::optional<links::RowStream> rows_;
+  std::optional<links::CombinedRows> rows_;
   bool has_row_ = false;  // rows_ stands at one
 };
 
 /// Rows one after the other.
 class RowWalk {
  public:
-  explicit RowWalk(links::RowStream rows) : rows_(std::move(rows)) {}
+  explicit RowWalk(links::CombinedRows rows) : rows_(std::move(rows)) {}
   static Result<RowWalk> start(const std::vector<links::LogRun>& runs) {
-    CRAWLSTORE_TRY(auto opened, links::RowStream::open(runs, links::Combination::kReplace, 0));
+    CRAWLSTORE_TRY(auto opened, links::CombinedRows::open(runs, links::Combination::kReplace, 0));
     RowWalk walk(std::move(opened));
     CRAWLSTORE_TRY(walk.advance());
     return walk;
@@ -66,7 +66,7 @@ class RowWalk {
   }
 
  private:
-  links::RowStream rows_;
+  links::CombinedRows rows_;
   bool has_row_ = false;
 };
 

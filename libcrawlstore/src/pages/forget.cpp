@@ -63,7 +63,7 @@ class CurrentRows {
   std::uint64_t first_;
   bool walks_;
   bool at_end_ = false;
-  std::optional<links::RowStream> rows_;
+  std::optional<links::CombinedRows> rows_;
   std::vector<std::uint64_t> links_;
 };
 

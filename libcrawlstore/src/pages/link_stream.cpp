@@ -10,7 +10,7 @@ struct LinkStream::Impl {
   std::shared_ptr<PageView::Impl> view;
   LinkStreamOptions options;
   std::vector<std::uint64_t> hosts;  // by page; empty: links inside a host come along
-  std::optional<links::RowStream> rows;
+  std::optional<links::CombinedRows> rows;
   std::optional<links::LinkView> lookup;  // instead of rows, past damage
   std::uint64_t next_page = 0;            // of which nothing was returned yet
   std::uint64_t page = 0;

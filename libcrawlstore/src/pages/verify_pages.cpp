@@ -189,7 +189,7 @@ class PagesVerifier {
   }
 
   template <class Add>
-  Result<void> sum_links(Result<links::RowStream>& rows, std::uint64_t& count, const Add& add) {
+  Result<void> sum_links(Result<links::CombinedRows>& rows, std::uint64_t& count, const Add& add) {
     if (!rows) return tl::unexpected<Error>(rows.error());
     for (;;) {
       CRAWLSTORE_TRY(const auto more, rows->next());

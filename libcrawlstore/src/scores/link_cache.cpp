@@ -38,7 +38,7 @@ tl::unexpected<Error> changed(std::uint64_t page) {
 
 /// Calls take(page, links) for each row of a task.
 template <class Take>
-Result<void> for_each_row(const RowSource& source, std::uint64_t page_count, std::uint64_t task,
+Result<void> for_each_row(const TableSource& source, std::uint64_t page_count, std::uint64_t task,
                           const Take& take) {
   std::uint64_t page_min = task << kTaskBits;
   const std::uint64_t end = page_min + kTaskPages;
@@ -63,7 +63,7 @@ Result<void> for_each_row(const RowSource& source, std::uint64_t page_count, std
 
 class LinkCacheBuilder {
  public:
-  LinkCacheBuilder(const RowSource& source, std::uint64_t page_count,
+  LinkCacheBuilder(const TableSource& source, std::uint64_t page_count,
                    const LinkCacheOptions& options)
       : source_(source),
         page_count_(page_count),
@@ -117,7 +117,7 @@ class LinkCacheBuilder {
   Result<void> place_row(std::uint64_t page, Links links, std::vector<Place>& places);
   Result<void> check(std::uint64_t page, Links links) const;
 
-  const RowSource& source_;
+  const TableSource& source_;
   const std::uint64_t page_count_;
   const std::uint64_t task_count_;
   const std::uint64_t stripe_count_;
@@ -289,7 +289,7 @@ std::uint64_t LinkCache::memory_bytes(std::uint64_t page_count, std::uint64_t li
          stripes * (kStripeBytes + workers * sizeof(LinkCacheBuilder::Place));
 }
 
-Result<LinkCache> LinkCache::build(const RowSource& source, std::uint64_t page_count,
+Result<LinkCache> LinkCache::build(const TableSource& source, std::uint64_t page_count,
                                    const LinkCacheOptions& options) {
   if (page_count > kPageCountMax) {
     return fail(Errc::kTooLarge, "more pages than a store can have");

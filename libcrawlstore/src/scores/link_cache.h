@@ -59,7 +59,7 @@ class LinkCache {
   ///           or are not the same the second time; `offset` is the page
   ///           kOutOfMemory, kCancelled, kInvalidArgument (bits), those of the source
   ///   cost    .2 to .4 s for 100 million links with two threads, without what the source takes
-  static Result<LinkCache> build(const RowSource& source, std::uint64_t page_count,
+  static Result<LinkCache> build(const TableSource& source, std::uint64_t page_count,
                                  const LinkCacheOptions& options = {});
 
   [[nodiscard]] std::uint64_t page_count() const { return degrees_.size(); }

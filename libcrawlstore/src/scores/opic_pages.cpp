@@ -147,7 +147,7 @@ class LinksByPage {
 
  private:
   std::optional<links::LinkView> view_;  // one of the two, or none where there are no links
-  std::optional<links::RowStream> stream_;
+  std::optional<links::CombinedRows> stream_;
   bool has_row_ = false;
   std::vector<std::uint64_t> found_;
 };

@@ -19,7 +19,7 @@ namespace crawlstore::scores {
 namespace {
 
 /// The links of a database that has none.
-class NoRows final : public RowSource {
+class NoRows final : public TableSource {
  public:
   [[nodiscard]] Result<std::unique_ptr<Rows>> open(std::uint64_t) const override {
     class Nothing final : public Rows {

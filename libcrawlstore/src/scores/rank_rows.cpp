@@ -8,7 +8,7 @@ namespace {
 
 class StreamRows final : public Rows {
  public:
-  explicit StreamRows(links::RowStream stream) : stream_(std::move(stream)) {}
+  explicit StreamRows(links::CombinedRows stream) : stream_(std::move(stream)) {}
 
   Result<bool> next() override {
     CRAWLSTORE_TRY(const bool has_row, stream_.next());
@@ -20,7 +20,7 @@ class StreamRows final : public Rows {
   }
 
  private:
-  links::RowStream stream_;
+  links::CombinedRows stream_;
 };
 
 }  // namespace

@@ -34,19 +34,19 @@ class Rows {
 };
 
 /// Threads: any number call open() at once.
-class RowSource {
+class TableSource {
  public:
-  RowSource() = default;
-  virtual ~RowSource() = default;
-  RowSource(const RowSource&) = delete;
-  RowSource& operator=(const RowSource&) = delete;
+  TableSource() = default;
+  virtual ~TableSource() = default;
+  TableSource(const TableSource&) = delete;
+  TableSource& operator=(const TableSource&) = delete;
 
   /// Begins with the first row at or behind `first_page`. The walk ends before its source does.
   [[nodiscard]] virtual Result<std::unique_ptr<Rows>> open(std::uint64_t first_page) const = 0;
 };
 
 /// The out-links of a state of a store.
-class OutRows final : public RowSource {
+class OutRows final : public TableSource {
  public:
   explicit OutRows(links::LinkView view) : view_(std::move(view)) {}
   [[nodiscard]] Result<std::unique_ptr<Rows>> open(std::uint64_t first_page) const override;
@@ -56,7 +56,7 @@ class OutRows final : public RowSource {
 };
 
 /// The links of a state of a store turned around: of each page, those that link to it.
-class InRows final : public RowSource {
+class InRows final : public TableSource {
  public:
   explicit InRows(links::LinkView view) : view_(std::move(view)) {}
   [[nodiscard]] Result<std::unique_ptr<Rows>> open(std::uint64_t first_page) const override;

@@ -26,7 +26,7 @@ using inspector::Ui;
 constexpr std::uint64_t kRows = 4'294'967'296 + 1000;
 
 /// More rows than 32 bits count; each knows its number.
-class CountedRows final : public model::RowSource {
+class CountedRows final : public model::TableSource {
  public:
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] const std::vector<model::Column>& columns() const override { return columns_; }
@@ -48,7 +48,7 @@ class CountedRows final : public model::RowSource {
 };
 
 /// Ranks in no order, of a table that is not in memory; every third row has none.
-class RankedRows final : public model::RowSource {
+class RankedRows final : public model::TableSource {
  public:
   static constexpr std::uint64_t kCount = 10'007;  // a prime
   /// nullopt = none. Each rank once.
@@ -158,7 +158,7 @@ class Table64Test : public ::testing::Test {
   inspector::Probe probe_;
   inspector::Jobs jobs_{[] {}, [] { return std::int64_t{0}; }};
   std::shared_ptr<CountedRows> rows_ = std::make_shared<CountedRows>();
-  std::shared_ptr<const model::RowSource> shown_ = rows_;
+  std::shared_ptr<const model::TableSource> shown_ = rows_;
   Table64 table_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/row_source.h"
+#include "model/table_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ int kind_rank(const Cell& cell) {
 
 }  // namespace
 
-Result<std::vector<Row>> RowSource::full_rows(std::uint64_t first, std::size_t count_max) const {
+Result<std::vector<Row>> TableSource::full_rows(std::uint64_t first, std::size_t count_max) const {
   return rows(first, count_max);
 }
 
@@ -37,7 +37,7 @@ void ReadableRows::note(const Error& problem) {
   if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
 }
 
-ReadableRows RowSource::readable_rows(std::uint64_t first, std::size_t count_max) const {
+ReadableRows TableSource::readable_rows(std::uint64_t first, std::size_t count_max) const {
   auto all = full_rows(first, count_max);
   if (all) return {std::move(*all), {}};
   ReadableRows found;
@@ -52,7 +52,7 @@ ReadableRows RowSource::readable_rows(std::uint64_t first, std::size_t count_max
   return found;
 }
 
-Result<Row> RowSource::whole_row(std::uint64_t /*number*/, Row row) const {
+Result<Row> TableSource::whole_row(std::uint64_t /*number*/, Row row) const {
   return row;
 }
 
@@ -64,7 +64,7 @@ Result<std::vector<Row>> TableRows::rows(std::uint64_t first, std::size_t count_
   return std::vector<Row>(table_.rows.begin() + begin, table_.rows.begin() + begin + length);
 }
 
-std::shared_ptr<const RowSource> take_table(Document& document, const std::string& name) {
+std::shared_ptr<const TableSource> take_table(Document& document, const std::string& name) {
   for (Table& table : document.tables) {
     if (table.name == name) return std::make_shared<TableRows>(std::move(table));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/page_rows.h"
+#include "model/page_fields.h"
 
 #include <algorithm>
 #include <array>

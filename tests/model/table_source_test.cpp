@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/row_source.h"
+#include "model/table_source.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 //
 // Invariants: inputs_ stand in the order of their runs, none at its end; current_ names those that
 // gave the row at page_, oldest first, and they move on only when the next row is asked for.
-#include "links/row_stream.h"
+#include "links/combined_rows.h"
 
 #include <algorithm>
 #include <iterator>
@@ -28,9 +28,9 @@ void RowEdits::take(std::span<const std::uint64_t> links, bool is_gone) {
   }
 }
 
-Result<RowStream> RowStream::open(const std::vector<LogRun>& runs, Combination combination,
-                                  std::uint64_t first_page) {
-  RowStream stream(combination);
+Result<CombinedRows> CombinedRows::open(const std::vector<LogRun>& runs, Combination combination,
+                                        std::uint64_t first_page) {
+  CombinedRows stream(combination);
   for (const LogRun& run : runs) {
     if (run.run.footer().last_page < first_page) continue;
     CRAWLSTORE_TRY(auto cursor, LinksCursor::open(run.run, first_page));
@@ -39,7 +39,7 @@ Result<RowStream> RowStream::open(const std::vector<LogRun>& runs, Combination c
   return stream;
 }
 
-Result<bool> RowStream::next() {
+Result<bool> CombinedRows::next() {
   for (const std::size_t i : current_) CRAWLSTORE_TRY(inputs_[i].cursor.advance());
   if (!current_.empty()) {
     std::erase_if(inputs_, [](const Input& input) { return input.cursor.at_end(); });
@@ -55,7 +55,7 @@ Result<bool> RowStream::next() {
   return true;
 }
 
-void RowStream::combine() {
+void CombinedRows::combine() {
   gone_ = {};
   const Input& newest = inputs_[current_.back()];
   if (combination_ == Combination::kReplace || (current_.size() == 1 && !newest.is_gone)) {

@@ -45,11 +45,11 @@ class RowEdits {
 /// Merged rows, pages ascending, with one sequential reader a run. Rows that say nothing (no links,
 /// none gone) come along, so that who merges runs can keep them.
 /// Memory: a block a run. Threads: one at a time.
-class RowStream {
+class CombinedRows {
  public:
   /// Begins with the first row at or behind `first_page`.
-  static Result<RowStream> open(const std::vector<LogRun>& runs, Combination combination,
-                                std::uint64_t first_page);
+  static Result<CombinedRows> open(const std::vector<LogRun>& runs, Combination combination,
+                                   std::uint64_t first_page);
 
   /// Goes to the next row, the first one at first; false behind the last.
   ///   errors  kSegmentInvalid, kChunkDamaged and those of storage: the stream has ended
@@ -61,7 +61,7 @@ class RowStream {
   [[nodiscard]] std::span<const std::uint64_t> gone() const { return gone_; }
 
  private:
-  explicit RowStream(Combination combination) : combination_(combination) {}
+  explicit CombinedRows(Combination combination) : combination_(combination) {}
   void combine();
 
   struct Input {

@@ -25,12 +25,12 @@ struct ReadableRows {
   void note(const Error& problem);
 };
 
-class RowSource {
+class TableSource {
  public:
-  RowSource() = default;
-  RowSource(const RowSource&) = delete;
-  RowSource& operator=(const RowSource&) = delete;
-  virtual ~RowSource() = default;
+  TableSource() = default;
+  TableSource(const TableSource&) = delete;
+  TableSource& operator=(const TableSource&) = delete;
+  virtual ~TableSource() = default;
   /// Name of the table.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual const std::vector<Column>& columns() const = 0;
@@ -53,7 +53,7 @@ class RowSource {
 };
 
 /// A table that is in memory.
-class TableRows final : public RowSource {
+class TableRows final : public TableSource {
  public:
   explicit TableRows(Table table) : table_(std::move(table)) {}
   [[nodiscard]] const std::string& name() const override { return table_.name; }
@@ -68,7 +68,7 @@ class TableRows final : public RowSource {
 };
 
 /// The table of that name in a document, moved out of it; an empty table when there is none.
-std::shared_ptr<const RowSource> take_table(Document& document, const std::string& name);
+std::shared_ptr<const TableSource> take_table(Document& document, const std::string& name);
 
 /// Less: by value, nothing and NaN before everything, numbers before texts. A strict weak order.
 bool is_less(const Cell& a, const Cell& b);
