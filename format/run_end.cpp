@@ -27,8 +27,8 @@ Result<void> check_run_end(std::span<const std::byte> top, const Uuid& uuid, con
   if (label.first == kAnyFirst && found.first < found.run_id) expected.first = found.first;
   expected.checksum = run_end_checksum(top, uuid, expected);
   if (std::memcmp(&found, &expected, sizeof found) == 0) return {};
-  return fail(Errc::kSegmentInvalid, "the end of a run and the directory differ",
-              run.extent().end_bytes() - sizeof(RunEnd), label.segment);
+  return fail(Errc::kSegmentInvalid, kRunEndText, run.extent().end_bytes() - sizeof(RunEnd),
+              label.segment);
 }
 
 }  // namespace crawlstore::format

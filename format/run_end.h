@@ -38,6 +38,9 @@ inline RunLabel label_of(const SegmentEntry& entry, RunId run, std::uint64_t fir
 /// The record, but for its checksum.
 RunEnd run_end(const RunLabel& label, std::uint64_t payload_bytes, std::uint64_t record_count);
 
+/// The text of an end that differs, whose run may be whole.
+inline constexpr const char* kRunEndText = "the end of a run and the directory differ";
+
 /// Compares a run in the directory with what its end says.
 ///   top     bytes whose checksum was right
 ///   errors  kSegmentInvalid

@@ -14,7 +14,7 @@ struct NextAction {
   std::string why;      ///< a sentence
   std::string title;    ///< on the button
   std::string command;  ///< of the inspector; empty = `shell` is copied
-  std::string shell;    ///< a command line; the inspector itself never writes
+  std::string shell;    ///< a command line; the inspector itself never writes to FILE
 };
 
 /// Damage comes first, then a check that nobody made, then requests and edits that wait, scores

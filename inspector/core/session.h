@@ -14,6 +14,7 @@
 #include "inspector/core/health.h"
 #include "inspector/core/location.h"
 #include "inspector/core/queue_trend.h"
+#include "inspector/core/recovery.h"
 #include "model/crawl_file.h"
 
 namespace crawlstore::inspector {
@@ -52,6 +53,14 @@ struct Session {
   bool is_following = true;     ///< of this file
   std::string news;             ///< what is newer than what is shown, where nobody follows
   bool is_leaving = false;      ///< the pin goes when this is drawn
+  std::string refused_path;     ///< path of a file without an identity page
+  std::shared_ptr<const Recovery> recovery;  ///< the last one that ended
+
+  /// The path of the file of which a new one can be made; empty = there is none.
+  [[nodiscard]] std::string recoverable_path() const {
+    const auto shown = view();
+    return shown ? shown->path : refused_path;
+  }
 
   /// nullptr = no file is open.
   [[nodiscard]] std::shared_ptr<const model::FileView> view() const {

@@ -80,6 +80,7 @@ Result<void> App::open_at(const FileLocation& file) {
   auto opened = model::CrawlFile::open(path, file_options_);
   if (!opened) {
     open_problem_ = path + ": " + describe(opened.error());
+    session_.refused_path = opened.error().code == Errc::kNotACrawlFile ? path : "";
     say(Severity::kBad, open_problem_);
     go({"start", {}});
     return tl::unexpected<Error>(opened.error());
@@ -90,6 +91,7 @@ Result<void> App::open_at(const FileLocation& file) {
   note_look();
   open_tabs();
   open_problem_.clear();
+  session_.refused_path.clear();
   settings_.remember(path);
   save();
   const auto view = session_.view();

@@ -106,6 +106,7 @@ class App final : private Actions {
 
   void add_commands();
   void add_file_commands();
+  void add_recovery_command();
   void add_go_commands();
   void add_view_commands();
   void add_layout_commands();
@@ -119,6 +120,7 @@ class App final : private Actions {
   void leave();
   void release();
   void look_again();
+  void recover_to(const std::string& new_path);
   void note_look();
   void see_queues(const model::FileView& view, bool is_followed);
   void announce();

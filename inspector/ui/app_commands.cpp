@@ -2,6 +2,7 @@
 // The list of everything that can be done.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,6 +87,7 @@ void App::add_file_commands() {
            say(Severity::kWarning, problem);
          }
        }});
+  add_recovery_command();
   commands_.add({"screenshot", "Save a picture of the window", "File", "F12",
                  "writes crawlstore-inspector.png, or the path given",
                  [this](std::string_view path) {
@@ -99,6 +101,42 @@ void App::add_file_commands() {
                  [this](std::string_view) { close_file(); }, has_file});
   commands_.add({"quit", "Quit", "File", "Ctrl+Q", "closes the window",
                  [this](std::string_view) { platform_.quit(); }});
+}
+
+void App::add_recovery_command() {
+  commands_.add({"recover", "Recover to a new file ...", "File", "",
+                 "makes a file of all that can be read of this one, which stays as it is",
+                 [this](std::string_view path) {
+                   const auto start = [this](const std::string& to) -> std::string {
+                     if (to.empty()) return "name the new file";
+                     std::error_code ignored;
+                     if (std::filesystem::exists(to, ignored)) return "there is such a file";
+                     recover_to(to);
+                     return {};
+                   };
+                   if (path.empty()) {
+                     modals_->question.open("Recover to a new file",
+                                            recovered_path(session_.recoverable_path()), "path",
+                                            start);
+                   } else if (const auto problem = start(std::string(path)); !problem.empty()) {
+                     say(Severity::kWarning, problem);
+                   }
+                 },
+                 [this] { return !session_.recoverable_path().empty(); }});
+}
+
+void App::recover_to(const std::string& new_path) {
+  const std::string path = session_.recoverable_path();
+  jobs_.start("recover " + std::filesystem::path(path).filename().string(), "recover",
+              recovery_work(path, new_path, [this](std::shared_ptr<const Recovery> ended) {
+                const bool is_there = ended->report.has_value();
+                const bool is_whole = is_there && ended->report->losses.empty();
+                session_.recovery = std::move(ended);
+                say(is_whole   ? Severity::kNote
+                    : is_there ? Severity::kWarning
+                               : Severity::kBad,
+                    describe(*session_.recovery));
+              }));
 }
 
 void App::add_go_commands() {

@@ -5,6 +5,8 @@
 
 #include "container/container_store.h"
 #include "container/superblocks.h"
+#include "container/verify_findings.h"
+#include "format/run_end.h"
 #include "support/recording_storage.h"
 
 namespace crawlstore::testing {
@@ -332,6 +334,24 @@ TEST_F(VerifyTest, FindsNothingBesideABusyWriter) {
     must(writer->commit());
   });
   EXPECT_EQ(text_of(must(verify(*recorder.open(OpenMode::kRead), {}))), "");
+}
+
+TEST(DescribeFinding, SaysWhatIsLostWithASegmentOfItsKind) {
+  const auto advice = [](SegmentKind kind, const char* text) {
+    const Error error{Errc::kChunkDamaged, 0, {7}, 4096, text};
+    const std::string prose = describe(Finding{FindingKind::kDamaged, {3}, error, kind});
+    return prose.substr(prose.find("What to do: "));
+  };
+  EXPECT_NE(advice(SegmentKind::kScoreArray, "").find("compute them again"), std::string::npos);
+  EXPECT_NE(advice(SegmentKind::kDrumPartition, "").find("all other keys"), std::string::npos);
+  EXPECT_EQ(advice({}, "").find("all other keys"), std::string::npos);
+  for (const auto& kind : container::all_kinds().all()) {
+    EXPECT_NE(advice(kind.rule.kind, "").find("crawlstore recover FILE NEW"), std::string::npos);
+    EXPECT_NE(advice(kind.rule.kind, container::kPaddingText).find("nothing is lost"),
+              std::string::npos);
+    EXPECT_NE(advice(kind.rule.kind, format::kRunEndText).find("nothing is lost"),
+              std::string::npos);
+  }
 }
 
 }  // namespace

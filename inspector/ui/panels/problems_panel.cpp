@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inspector/ui/panels/panels.h"
+#include "inspector/ui/panels/recovery_part.h"
 #include "inspector/ui/table64.h"
 #include "model/damage_reach.h"
 #include "model/format_text.h"
@@ -25,6 +26,7 @@ class ProblemsPanel final : public Panel {
     follow(ui.session.health);
     draw_heading(ui, title_);
     draw_paragraph(ui, ui.session.health.share_text(), ui.palette.faint);
+    if (view->problem || ui.session.health.is_damaged()) recovery_.draw(ui);
     if (findings_->row_count() == 0) {
       if (ui.session.health.checked()) {
         draw_paragraph(ui, "Nothing is wrong with what was looked at.", ui.palette.good);
@@ -49,7 +51,7 @@ class ProblemsPanel final : public Panel {
   [[nodiscard]] std::string view_state() const override { return table_.view_state(); }
   void restore(std::string_view state) override { table_.restore(state); }
   bool export_to(Ui& ui, const std::string& path) override {
-    return Table64::last_used({&table_, &reach_table_}).export_to(ui, path);
+    return Table64::last_used({&table_, &reach_table_, recovery_.table()}).export_to(ui, path);
   }
 
  private:
@@ -131,6 +133,7 @@ class ProblemsPanel final : public Panel {
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();
   Table64 reach_table_;
+  RecoveryPart recovery_;
   std::string title_;
   std::shared_ptr<const model::TableSource> findings_;
   std::optional<std::uint64_t> wanted_;

@@ -8,6 +8,7 @@
 
 #include "inspector/core/shown_text.h"
 #include "inspector/ui/panels/panels.h"
+#include "inspector/ui/panels/recovery_part.h"
 #include "inspector/ui/table64.h"
 #include "model/file_glance.h"
 #include "model/format_text.h"
@@ -82,12 +83,13 @@ class StartPanel final : public Panel {
     }
   }
 
-  static void draw_problem_of_opening(Ui& ui) {
+  void draw_problem_of_opening(Ui& ui) {
     if (ui.session.file || ui.session.log.empty()) return;
     const LogEntry& last = ui.session.log.back();
     if (last.severity == Severity::kBad) {
       draw_paragraph(ui, shown_text(last.text), ui.palette.bad);
     }
+    if (!ui.session.refused_path.empty()) recovery_.draw(ui);
   }
 
   /// Looks at the recent files anew when somebody comes here, and not more often than this.
@@ -239,6 +241,7 @@ class StartPanel final : public Panel {
   std::shared_ptr<const Glances> seen_;
   std::vector<std::string> looked_at_;
   std::int64_t looked_us_ = 0;
+  RecoveryPart recovery_;
   std::string path_;
   std::string folder_;
   std::string problem_;

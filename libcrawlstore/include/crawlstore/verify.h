@@ -38,10 +38,11 @@ struct Finding {
   FindingKind kind{};
   Generation generation;  ///< 0 = of the file as a whole
   Error error;            ///< code, segment, offset, text
+  SegmentKind segment_kind{};  ///< of error.segment; 0: of none, or of one that no directory has
 };
 
-/// describe(finding.error), with advice that fits the finding: what only the previous generation or
-/// a spare copy of a superblock lacks calls for no backup.
+/// describe(finding.error), with advice that fits the finding: what is lost with a segment of its
+/// kind, and what can be had again; or that nothing is.
 std::string describe(const Finding& finding);
 
 struct VerifyReport {

@@ -56,6 +56,8 @@ struct Kind {
   Result<void> (*verify_rest)(SegmentVerifier& segments) = nullptr;
   /// The finding about a segment that no owner names, for kinds that own others.
   const char* unnamed = nullptr;
+  /// Advice to people about damage in the segment: what is lost with it, and what helps.
+  const char* advice = "";
 };
 
 /// All that a file may hold. Verified in this order.

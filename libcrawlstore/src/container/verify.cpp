@@ -179,6 +179,9 @@ Result<void> verify_all(Verification& verification) {
                  verify_directory(verification, reading.set.winner(), FindingKind::kDamaged));
   CRAWLSTORE_TRY(const auto previous, verify_directory(verification, reading.set.previous(),
                                                        FindingKind::kReducedRedundancy));
+  for (const auto& directory : {newest, previous}) {
+    if (directory != nullptr) verification.directories.push_back(directory.get());
+  }
   if (newest != nullptr && previous != nullptr) {
     verify_kept(verification, *newest, *previous);
   }

@@ -2,8 +2,10 @@
 #include "container/verify_findings.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/describe.h"
+#include "format/run_end.h"
 
 namespace crawlstore::container {
 namespace {
@@ -13,13 +15,34 @@ bool is_about_the_file(const Error& error) {
   return category(error.code) == ErrorCategory::kDamage || error.code == Errc::kIo;
 }
 
+/// Advice for damage; empty = that of its code.
+std::string_view advice_of(const Finding& finding) {
+  const Error& error = finding.error;
+  const bool is_end = error.text == std::string_view(format::kRunEndText);
+  if (is_end || error.text == std::string_view(kPaddingText)) {
+    return "nothing is lost, for the records are whole; `crawlstore recover FILE NEW` makes a file "
+           "without this damage";
+  }
+  const Kind* kind = all_kinds().find(finding.segment_kind);
+  return kind == nullptr ? std::string_view() : kind->advice;
+}
+
 }  // namespace
 
 void Verification::found(FindingKind kind, Generation generation, const Error& error) {
   const bool must_be_kept = kind == FindingKind::kDamaged && !report.damaged();
   if (report.findings.size() >= kFindingsMax && !must_be_kept) return;
-  report.findings.push_back({kind, generation, error});
+  report.findings.push_back({kind, generation, error, kind_of(error.segment)});
   if (options.sink) options.sink(report.findings.back());
+}
+
+SegmentKind Verification::kind_of(SegmentId segment) const {
+  if (!segment) return {};
+  for (const Directory* directory : directories) {
+    const auto* entry = directory->find(segment);
+    if (entry != nullptr) return entry->kind;
+  }
+  return {};
 }
 
 Result<void> Verification::found_or_fail(FindingKind kind, Generation generation,
@@ -68,8 +91,10 @@ std::string describe(const Finding& finding) {
                     "nothing is lost, for nothing lies there, but something wrote into the file; "
                     "`crawlstore snapshot` makes a clean copy");
   }
-  if (finding.kind == FindingKind::kDamaged || category(error.code) != ErrorCategory::kDamage) {
-    return describe(error);
+  const bool is_damage = category(error.code) == ErrorCategory::kDamage;
+  if (finding.kind == FindingKind::kDamaged || !is_damage) {
+    const std::string_view kept = is_damage ? container::advice_of(finding) : std::string_view();
+    return kept.empty() ? describe(error) : describe(error, kept);
   }
   return describe(error,
                   "nothing is lost: the newest generation does not need it, and the next writer "

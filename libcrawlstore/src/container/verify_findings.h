@@ -2,16 +2,19 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include <crawlstore/verify.h>
 
+#include "container/directory_state.h"
 #include "container/kind.h"
 #include "format/layout.h"
 
 namespace crawlstore::container {
 
-/// The text of a finding of no generation, about damage that loses nothing.
+/// Texts of findings about damage that loses nothing; the first is of no generation.
 inline constexpr const char* kGapText = "a gap beside the superblock copies is not zero";
+inline constexpr const char* kPaddingText = "padding of a run is not zero";
 
 /// One call of verify(): its options and its findings so far.
 struct Verification {
@@ -20,6 +23,7 @@ struct Verification {
   const KindSet& kinds;
   format::Identity identity{};
   VerifyReport report{};
+  std::vector<const Directory*> directories{};  ///< that are whole, and live as long as this
   std::uint64_t total_bytes = 0;
   std::uint64_t done_bytes = 0;  ///< like report.checked_bytes, but a second pass counts again
   /// Segments of one owner with more records are not compared with each other.
@@ -33,6 +37,9 @@ struct Verification {
   Result<void> found_or_fail(FindingKind kind, Generation generation, const Error& error);
   /// Calls the caller's progress. errors kCancelled
   Result<void> advance(std::uint64_t bytes);
+
+  /// The kind of a segment; 0 = no directory has it.
+  [[nodiscard]] SegmentKind kind_of(SegmentId segment) const;
 
   static constexpr std::size_t kFindingsMax = 1000;
 };

@@ -112,7 +112,7 @@ Result<std::set<RunKey>> verify_runs(Verification& verification,
           if (piece.is_whole() && !padding_is_zero(task, tree, piece)) {
             verification.found(task.kind, task.generation,
                                {Errc::kSegmentInvalid, 0, task.key.segment,
-                                piece.extent.offset_bytes, "padding of a run is not zero"});
+                                piece.extent.offset_bytes, kPaddingText});
           }
           if (piece.is_whole() && piece.extent.end_bytes() == task.run.extent().end_bytes()) {
             const auto end = format::check_run_end(piece.bytes, verification.identity.uuid,

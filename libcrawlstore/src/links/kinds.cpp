@@ -14,6 +14,9 @@ container::Kind link_log(SegmentKind kind, std::string_view name) {
       .check = check_link_run,
       .describe = describe_link_run,
       .describe_at = describe_link_run_at,
+      .advice =
+          "`crawlstore recover FILE NEW` takes these links from the other direction, and names "
+          "those that neither has",
   };
 }
 

@@ -39,9 +39,13 @@ class Recovery {
     report_.newest = found.newest;
     report_.identity_was_lost = found.identity_was_lost;
     std::vector<double> shares;  // of the first candidates, until one is near whole
+    double record_max = 1;       // of these
     for (std::size_t i = 0; i < std::min(kReadersMax, found.candidates.size()); ++i) {
       CRAWLSTORE_TRY(const double share, readable_share(found.candidates[i]));
-      shares.push_back(share);
+      // It lacks the records that later commits had added.
+      const double records = record_count(found.candidates[i].reader->directory());
+      record_max = std::max(record_max, records);
+      shares.push_back(share * std::min(1.0, records / record_max));
       if (share >= 1 - kShareLess) break;
     }
     const double best = *std::ranges::max_element(shares);
@@ -120,6 +124,16 @@ class Recovery {
     }
     const double share = all == 0 ? 1 : 1 - static_cast<double>(lost) / static_cast<double>(all);
     return share * candidate.damage.known_share;
+  }
+
+  /// Records of all segments that cannot be computed.
+  static double record_count(const container::Directory& directory) {
+    double count = 0;
+    directory.for_each_segment([&](const format::SegmentEntry& entry) {
+      if (is_computed(directory, entry)) return;
+      for (const auto& run : entry.runs) count += static_cast<double>(run.record_count);
+    });
+    return count;
   }
 
   /// Whether a segment can be computed from others: scores, and keys of pages.

@@ -17,7 +17,9 @@ std::vector<container::Kind> kinds() {
            .check = check_score_array,
            .describe = describe_score_array,
            .describe_at = describe_score_array_at,
-           .verify = verify_score_array}};
+           .verify = verify_score_array,
+           .advice = "nothing else needs these scores: compute them again, as `crawlstore rank` "
+                     "does, or leave them out with `crawlstore recover FILE NEW`"}};
 }
 
 }  // namespace crawlstore::scores

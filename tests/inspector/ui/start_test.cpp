@@ -74,5 +74,25 @@ TEST_F(StartPanel, PutsCrawlFilesBeforeFoldersAndFoldersBeforeTheRest) {
   EXPECT_EQ(shown("files[2].name"), "text.txt");
 }
 
+TEST_F(StartPanel, OffersToRecoverAFileWithoutAnIdentityPage) {
+  const std::string path = folder_ / "rest.crawl";
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << std::string(4096, 0);
+  start({});
+  EXPECT_EQ(shown("recovery.start"), "nothing");
+  run_step(*shell_, "open", path);
+  ASSERT_EQ(shell_->app().location().panel, "start");
+  run_step(*shell_, "click", "recovery.start");
+  run_step(*shell_, "key", "Enter");
+  shell_->settle();
+  EXPECT_TRUE(fs::exists(folder_ / "rest-recovered.crawl"));
+  ASSERT_NE(shell_->app().session().recovery, nullptr);
+  EXPECT_TRUE(shell_->app().session().recovery->report);
+  run_step(*shell_, "command", "recover " + (folder_ / "rest-recovered.crawl"));
+  EXPECT_EQ(shell_->app().session().log.back().text, "there is such a file");
+  run_step(*shell_, "click", "recovery.open");
+  EXPECT_EQ(shell_->app().session().view()->path, folder_ / "rest-recovered.crawl");
+  EXPECT_TRUE(shell_->app().session().refused_path.empty());
+}
+
 }  // namespace
 }  // namespace crawlstore::testing
