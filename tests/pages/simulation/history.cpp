@@ -58,7 +58,8 @@ void History::crash() {
 }
 
 State History::see_opened(const Sight& sight) {
-  const auto place = find(sight.content, acknowledged_);
+  // The last one: what was attempted before it may be the generation before.
+  const auto place = find_last(sight.content, acknowledged_);
   if (!place) throw std::runtime_error("acknowledged state lost: " + told(sight.content));
   EXPECT_GE(sight.generation, acknowledged_generation_);
   // Before a generation is published, the one before it is on the disk.
