@@ -77,6 +77,7 @@ class QueueModel {
   }
   [[nodiscard]] QueuedPages all() const { return {pages_.begin(), pages_.end()}; }
   [[nodiscard]] std::size_t count() const { return pages_.size(); }
+  [[nodiscard]] bool contains(std::uint64_t page) const { return priorities_.contains(page); }
 
  private:
   std::set<QueuedPage, LeavesBefore> pages_;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace crawlstore::testing::simulation {
+
+/// Counts of what simulations did.
+struct Counts {
+  std::uint64_t looks = 0;
+  std::uint64_t looks_at_previous = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t retries = 0;
+  std::uint64_t goings_on = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t rollbacks = 0;
+  std::uint64_t transactions = 0;
+  std::uint64_t arrays = 0;         ///< of scores, set or removed
+  std::uint64_t forgotten = 0;      ///< hosts
+  std::uint64_t compactions = 0;    ///< of the file
+  std::uint64_t links_joined = 0;   ///< by compact()
+  std::uint64_t merges_joined = 0;  ///< supersteps that left fewer runs of links
+};
+
+}  // namespace crawlstore::testing::simulation
