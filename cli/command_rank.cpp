@@ -53,9 +53,9 @@ struct RankVerbOptions {
 /// Reads --personalize. An exit code; on failure it has said why.
 int take_seeds(const PageView& pages, const StopSignals& stop, RankVerbOptions& options) {
   LostLines lost;
-  const int code =
-      read_page_list({.path = options.seeds_path, .form = "URL and no #INDEX"}, &pages, stop, lost,
-                     [&options](std::uint64_t page) { options.rank.seeds.push_back(page); });
+  const int code = read_page_list(
+      {.path = options.seeds_path, .crawl_path = options.path, .form = "URL and no #INDEX"}, &pages,
+      stop, lost, [&options](std::uint64_t page) { options.rank.seeds.push_back(page); });
   if (code != kExitDone || !options.rank.seeds.empty()) return code;
   return fail_with(fmt::format("{}: none of its pages is in the database",
                                model::format_printable(options.seeds_path)),

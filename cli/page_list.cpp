@@ -40,23 +40,32 @@ Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::strin
   return url.empty() ? std::nullopt : page;
 }
 
-Result<void> read_lines(const PageList& list, const PageView* pages, LineReader& reader,
-                        LostLines& lost, const std::function<void(std::uint64_t)>& visit) {
+/// Ends the reading before the last line.
+struct ListFailure {
+  Error error;
+  bool is_of_input;
+};
+
+std::optional<ListFailure> read_lines(const PageList& list, const PageView* pages,
+                                      LineReader& reader, LostLines& lost,
+                                      const std::function<void(std::uint64_t)>& visit) {
   UrlNormalizer normalizer;
   std::string_view line;
   for (std::uint64_t number = 1;; ++number) {
-    CRAWLSTORE_TRY(const auto next, reader.next(line));
-    if (next == LineReader::Next::kEnd || next == LineReader::Next::kRefused) return {};
-    const bool is_whole = next == LineReader::Next::kLine;
+    const auto next = reader.next(line);
+    if (!next) return ListFailure{next.error(), true};
+    if (*next == LineReader::Next::kEnd || *next == LineReader::Next::kRefused) return {};
+    const bool is_whole = *next == LineReader::Next::kLine;
     if (is_whole && is_comment_line(line)) continue;
     const bool has_page = is_whole && (!list.take_front || list.take_front(line));
     if (has_page) {
       const auto [name, goes_on] = parse_url_line(line);
       line = name;
       if (goes_on && lost.cut_count++ == 0) lost.cut_line = number;
-      CRAWLSTORE_TRY(const auto page, find_page(pages, line, list.takes_any_index));
-      if (page) {
-        visit(*page);
+      const auto page = find_page(pages, line, list.takes_any_index);
+      if (!page) return ListFailure{page.error(), false};
+      if (*page) {
+        visit(**page);
         continue;
       }
     }
@@ -98,8 +107,10 @@ int read_page_list(const PageList& list, const PageView* pages, const StopSignal
                      exit_code(error.code));
   }
   LineReader reader(input.descriptor(), stop);
-  const auto read = read_lines(list, pages, reader, lost, visit);
-  if (!read) return fail_with_input(list.path, read.error());
+  if (const auto failure = read_lines(list, pages, reader, lost, visit)) {
+    return failure->is_of_input ? fail_with_input(list.path, failure->error)
+                                : fail_with(list.crawl_path, failure->error);
+  }
   if (!reader.refusal().empty()) {
     note_refused_input(list.path, reader.refusal());
     return kExitNo;

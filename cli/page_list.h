@@ -17,8 +17,9 @@ namespace crawlstore::cli {
 
 /// Where such a list comes from, and what its lines are.
 struct PageList {
-  std::string path;       ///< - for standard input
-  std::string_view form;  ///< of which a broken line is none, for messages
+  std::string path;        ///< - for standard input
+  std::string crawl_path;  ///< of the pages, for messages
+  std::string_view form;   ///< of which a broken line is none, for messages
   /// Takes what stands before the page off the line; false: it is broken. None: nothing does.
   std::function<bool(std::string_view& line)> take_front{};
   bool takes_any_index = false;  ///< each #INDEX names a page, also one that was forgotten

@@ -162,11 +162,15 @@ Result<Counts> use_list(Queue& queue, ListUse use, const std::vector<QueuedPage>
 }
 
 /// The list that `change` names, and what it calls all pages that it knows.
-PageList list_of(const QueueChange& change, double& priority) {
+PageList list_of(const QueueSourceOptions& source, const QueueChange& change, double& priority) {
   if (change.use == ListUse::kRemove) {
-    return {.path = change.lines_path, .form = "URL and no #INDEX", .takes_any_index = true};
+    return {.path = change.lines_path,
+            .crawl_path = source.pages.path,
+            .form = "URL and no #INDEX",
+            .takes_any_index = true};
   }
   return {.path = change.lines_path,
+          .crawl_path = source.pages.path,
           .form = "PRIORITY TAB URL or #INDEX",
           .take_front =
               [&priority](std::string_view& line) {
@@ -232,8 +236,8 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
   std::vector<QueuedPage> listed;
   double priority = 0;
   LostLines lost;
-  code = read_page_list(list_of(change, priority), found->pages ? &*found->pages : nullptr, stop,
-                        lost, [&](std::uint64_t page) {
+  code = read_page_list(list_of(source, change, priority), found->pages ? &*found->pages : nullptr,
+                        stop, lost, [&](std::uint64_t page) {
                           listed.push_back({page, priority});
                         });
   if (code != kExitDone) return code;

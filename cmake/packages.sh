@@ -51,6 +51,7 @@ crawlstore_test_packages=(
   "${crawlstore_package_packages[@]}"
   appstream
   bash-completion
+  btrfs-progs
   ccache
   desktop-file-utils
   fonts-droid-fallback

@@ -10,14 +10,10 @@ import contextlib
 import hashlib
 import json
 import random
-import signal
-import sys
 import time
-import unittest
 
 import command
 import power_cuts
-import recorded_disk
 
 IMAGES = 36                # of each file system, in the short run
 PER_EPOCH = 2              # in the long run: of each time between flushes
@@ -147,13 +143,13 @@ class PowerCut(command.CommandTest):
             found.append((cut, complaint, between))
         return found
 
-    def survive(self, kind):
+    def survive(self, kind, images=IMAGES):
         self.need(kind)
         start = time.monotonic()
         with self.recorded(kind) as (folder, record, steps):
             recorded = time.monotonic() - start
             cuts = record.cuts(self.generator, PER_EPOCH if command.IS_LONG else 1,
-                               None if command.IS_LONG else IMAGES)
+                               None if command.IS_LONG else images)
             found = self.check_cuts(cuts, kind, folder, record, steps)
         print(f"seed {command.SEED}, {kind}: {len(found)} images, {record.flushes} flushes, "
               f"{sum(len(record.writes(epoch)) for epoch in range(len(record.epochs)))} writes, "
@@ -161,7 +157,7 @@ class PowerCut(command.CommandTest):
               f"{sum(bool(between) for _, _, between in found)} images inside a verb; "
               f"{recorded:.1f} + {time.monotonic() - start - recorded:.1f} s")
         self.assertEqual([complaint for _, complaint, _ in found if complaint], [])
-        self.assertGreaterEqual(len(found), IMAGES)
+        self.assertGreaterEqual(len(found), images)
 
     def need(self, kind):
         if reason := power_cuts.missing(kind):
@@ -173,6 +169,9 @@ class PowerCut(command.CommandTest):
     def test_of_xfs_loses_nothing(self):
         self.survive("xfs")
 
+    def test_of_btrfs_loses_nothing(self):
+        self.survive("btrfs", IMAGES // 3)
+
     def test_on_a_disk_that_lies_is_noticed(self):
         self.need("ext4")
         with self.recorded("ext4") as (folder, record, steps):
@@ -183,19 +182,5 @@ class PowerCut(command.CommandTest):
         self.assertGreater(len(complaints), len(found) // 4)
 
 
-def main():
-    reason = power_cuts.missing("ext4")
-    try:
-        if not reason:
-            recorded_disk.leave_mounts()
-    except OSError as error:
-        reason = str(error)
-    if reason:
-        print(f"skipped: {reason}")
-        sys.exit(77)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing stays mounted
-    unittest.main()
-
-
 if __name__ == "__main__":
-    main()
+    power_cuts.run_tests(power_cuts.missing("ext4"))

@@ -9,31 +9,38 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 import recorded_disk
 
 SECTOR = 512
-IMAGE_BYTES = {"ext4": 64 << 20, "xfs": 300 << 20}  # the least that mkfs.xfs makes
-MAKE = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
+# The least that mkfs.xfs and mkfs.btrfs make, nearly.
+IMAGE_BYTES = {"ext4": 64 << 20, "xfs": 300 << 20, "btrfs": 160 << 20}
+MAKE = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"],
+        "btrfs": ["mkfs.btrfs", "-q", "-f"]}
 KINDS = ("none", "prefix", "subset", "torn")
 
 
-def missing(kind):
-    """Why there can be no images of this file system here; None when there can."""
+def missing(kind, served=True):
+    """Why there can be no images of this file system here; None when there can.
+
+    Those that recorded_disk.py serves need more than a loop device.
+    """
     if os.getuid() != 0:
         return "needs root, to mount file systems"
-    for path in ("/dev/loop-control", "/dev/fuse"):
+    for path in ("/dev/loop-control", "/dev/fuse")[:1 + served]:
         if not os.path.exists(path):
             return f"no {path}"
     for name in ("losetup", "mount", "umount", MAKE[kind][0]):
         if not shutil.which(name):
             return f"no {name}"
     known = pathlib.Path("/proc/filesystems").read_text().split()
-    for name in (kind, "fuse"):
+    for name in (kind, "fuse")[:1 + served]:
         if name not in known and not is_module(name):
             return f"the kernel has no file system {name}"
     return None
@@ -89,13 +96,18 @@ def mounted(image, kind, folder):
         unmount(folder)
 
 
+def make_image(path, kind):
+    """An empty file system."""
+    path.touch()
+    os.truncate(path, IMAGE_BYTES[kind])
+    run(*MAKE[kind], path)
+
+
 @contextlib.contextmanager
 def recording(folder, kind):
     """(folder on a recorded disk, mark): mark(bytes) notes in the log what was acknowledged."""
     image, served = folder / "image", folder / "served"
-    image.touch()
-    os.truncate(image, IMAGE_BYTES[kind])
-    run(*MAKE[kind], image)
+    make_image(image, kind)
     shutil.copyfile(image, folder / "base")
     server = subprocess.Popen(
         [sys.executable, "-B", recorded_disk.__file__, image, folder / "log", served],
@@ -210,3 +222,17 @@ def overwrite(path, writes):
     with open(path, "r+b", buffering=0) as file:
         for offset, data in writes:
             os.pwrite(file.fileno(), data, offset)
+
+
+def run_tests(reason):
+    """The main() of a test that mounts: skipped when there is a reason to."""
+    try:
+        if not reason:
+            recorded_disk.leave_mounts()
+    except OSError as error:
+        reason = str(error)
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing stays mounted
+    unittest.main()

@@ -24,12 +24,15 @@ class Damaged(queue_test.Crawl):
         return self.next("--peek", "-n", "1,000", "--name", name)
 
     def damage(self, kind):
-        """The last byte of each run of the table, or of the entries, which is of a footer."""
+        """The last byte of each run of the table, or of the entries, which is of a footer.
+
+        Of another kind than theirs there is one segment.
+        """
         shutil.copyfile(self.folder / "whole.crawl", self.folder / "x.crawl")
         found = json.loads(self.succeed("segments", "x.crawl", "--json").out)
         (table,) = [one["id"] for one in found["segments"] if one["name"] == "queue"]
         (segment,) = [one["id"] for one in found["segments"] if one["kind"] == kind
-                      and table in (one["id"], one["owner"])]
+                      and (kind not in KINDS or table in (one["id"], one["owner"]))]
         with open(self.folder / "x.crawl", "r+b") as file:
             for run in found["runs"]:
                 if run["segment"] == segment:
@@ -55,6 +58,12 @@ class Damaged(queue_test.Crawl):
                 verb, *rest = words
                 self.refuse(1, advice, verb, "x.crawl", *rest, "--name", "queue")
             self.refuse(1, advice, "forget", "x.crawl", "--host", "a.test", "--queue", "queue")
+
+    def test_is_not_blamed_for_pages_that_are_damaged(self):
+        """Nor is the list that names them."""
+        self.damage("drum_partition")
+        self.refuse(1, r"^crawlstore: x\.crawl: .*damaged: .* segment", "queue", "x.crawl",
+                    "--name", "other", "--insert", "-", data=b"1\thttp://a.test/\n")
 
     def test_leaves_the_others_as_they_are(self):
         for kind in KINDS:

@@ -6,6 +6,7 @@
 #include "container/container_store.h"
 #include "container/run_scan.h"
 #include "format/endian.h"
+#include "support/lockless_storage.h"
 #include "support/recording_storage.h"
 
 namespace crawlstore::testing {
@@ -249,6 +250,30 @@ TEST(Run, ReportsAFileThatEndsInside) {
   EXPECT_EQ(code_of(run.read()), Errc::kTruncated);
   EXPECT_EQ(code_of(run.stream(512)), Errc::kTruncated);
   EXPECT_EQ(run.broken().size(), 1U) << "the tree is gone: nothing is known of the chunks";
+}
+
+/// Delivers zeros for a file that is as long as it was.
+class FailingDrive final : public LocklessStorage {
+ public:
+  FailingDrive(std::unique_ptr<Storage> inner, std::uint64_t fault)
+      : LocklessStorage(std::move(inner)), fault_(fault) {}
+
+  Result<const std::byte*> view(Extent extent) override {
+    zeros_.resize(std::max(zeros_.size(), extent.length_bytes));
+    return zeros_.data();
+  }
+  std::optional<std::uint64_t> first_fault() override { return fault_; }
+
+ private:
+  std::uint64_t fault_;
+  Bytes zeros_;
+};
+
+TEST(Run, BlamesTheDriveForWhatAWholeFileDoesNotDeliver) {
+  WrittenRun run(3 * kChunkBytes);
+  const RunReader reader(std::make_shared<FailingDrive>(run.open(), run.ref().offset_bytes + 100),
+                         run.name(), run.ref());
+  EXPECT_EQ(code_of(reader.bytes(0, 64)), Errc::kIo);
 }
 
 /// Appends the payload in pieces of `step` bytes through a RunWriter.

@@ -13,7 +13,7 @@
 
 namespace crawlstore::testing {
 
-class LocklessStorage final : public Storage {
+class LocklessStorage : public Storage {
  public:
   explicit LocklessStorage(std::unique_ptr<Storage> inner) : inner_(std::move(inner)) {}
 

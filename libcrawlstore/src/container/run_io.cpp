@@ -301,7 +301,11 @@ Result<void> RunReader::verify_piece(std::size_t level, std::uint64_t index) con
   if (format::checksum(bytes, format::chunk_seed(name_, level, index)) == expected) return {};
   const auto fault = storage_->first_fault();
   if (fault && *fault < run_.offset_bytes + tree_.extent_bytes) {
-    return fail(Errc::kTruncated, "the file was cut while it was open", *fault, name_.segment);
+    CRAWLSTORE_TRY(const std::uint64_t size, storage_->size());
+    return *fault < size ? fail(Errc::kIo, "the drive does not deliver a part of the file", *fault,
+                                name_.segment)
+                         : fail(Errc::kTruncated, "the file was cut while it was open", *fault,
+                                name_.segment);
   }
   return damaged(name_, run_.offset_bytes + piece.offset_bytes);
 }

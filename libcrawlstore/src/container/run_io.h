@@ -114,7 +114,7 @@ class RunReader {
             const format::RunRef& run);
 
   /// A view of [offset, offset + length) of the payload; valid as long as the storage.
-  ///   errors  kChunkDamaged, kTruncated, kSegmentInvalid (outside the payload)
+  ///   errors  kChunkDamaged, kTruncated, kIo, kSegmentInvalid (outside the payload)
   Result<std::span<const std::byte>> bytes(std::uint64_t offset, std::uint64_t length) const;
 
   /// Verifies everything, in order.
