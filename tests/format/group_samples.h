@@ -73,6 +73,7 @@ inline std::map<std::string, Bytes> sample_group_payloads() {
   return {
       {"sample", sample},
       {"one_empty", group_run(0xFFFF'FFFE, {""})},
+      {"hosts", group_run(0, sample_hosts())},
       {"stored_block", stored},
       // One literal, then a match of 19 bytes, then five literals.
       {"lz4_block", group_run_of_block(25, bytes_of(std::string("\x1f"
