@@ -18,6 +18,7 @@
 #include "format/drum_table.h"
 #include "format/event_run.h"
 #include "format/format_samples.h"
+#include "format/group_samples.h"
 #include "format/key_block.h"
 #include "format/link_samples.h"
 #include "format/origin_samples.h"
@@ -30,6 +31,7 @@
 #include "format/root_extent.h"
 #include "format/score_samples.h"
 #include "format/short_numbers.h"
+#include "format/step_samples.h"
 #include "format/tile_node.h"
 
 namespace crawlstore::format {
@@ -342,6 +344,16 @@ void add_queue(Seeds& seeds) {
   }
 }
 
+void add_frontier_steps(Seeds& seeds) {
+  constexpr std::size_t kSeedBytesMax = 4096;
+  for (const auto& [name, payload] : sample_group_payloads()) {
+    seeds["fuzz_group_run/" + name] = payload;
+  }
+  for (const auto& [name, payload] : sample_step_payloads()) {
+    if (payload.size() <= kSeedBytesMax) seeds["fuzz_step_run/" + name] = payload;
+  }
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -356,6 +368,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_tiles(seeds);
   add_scores(seeds);
   add_queue(seeds);
+  add_frontier_steps(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {
