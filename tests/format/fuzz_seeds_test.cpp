@@ -18,6 +18,7 @@
 #include "format/drum_table.h"
 #include "format/event_run.h"
 #include "format/format_samples.h"
+#include "format/item_samples.h"
 #include "format/key_block.h"
 #include "format/link_samples.h"
 #include "format/origin_samples.h"
@@ -333,6 +334,12 @@ void add_scores(Seeds& seeds) {
   }
 }
 
+void add_items(Seeds& seeds) {
+  for (const auto& [name, payload] : sample_item_payloads()) {
+    seeds["fuzz_item_run/" + name] = payload;
+  }
+}
+
 void add_queue(Seeds& seeds) {
   seeds["fuzz_queue_table/empty"] = encode_queue_table({});
   seeds["fuzz_queue_table/runs"] =
@@ -356,6 +363,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_tiles(seeds);
   add_scores(seeds);
   add_queue(seeds);
+  add_items(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {
