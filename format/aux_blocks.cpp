@@ -6,71 +6,17 @@
 #include <algorithm>
 #include <utility>
 
-#include <lz4.h>
-
-#include "endian.h"
 #include "layout.h"
+#include "lz4_block.h"
 
 namespace crawlstore::format {
 
 namespace {
 
 constexpr const char* kBroken = "a block of auxiliaries is broken";
-constexpr std::size_t kOffsetBytes = 2;
-constexpr unsigned kLongLength = 15;
-
-/// LZ4's own bytes are char.
-const char* chars(const std::byte* bytes) {
-  return static_cast<const char*>(static_cast<const void*>(bytes));
-}
-char* chars(std::byte* bytes) {
-  return static_cast<char*>(static_cast<void*>(bytes));
-}
 
 std::uint32_t raw_length(std::uint64_t raw_bytes_left) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(kAuxBlockBytes, raw_bytes_left));
-}
-
-/// Less than seven eighths remain.
-bool pays(std::uint64_t stored_bytes, std::uint64_t raw_bytes) {
-  return stored_bytes < raw_bytes / 8 * 7;
-}
-
-/// Exactly raw.size() bytes come out of `stored`.
-bool decompress(std::span<const std::byte> stored, std::span<std::byte> raw) {
-  const int length =
-      LZ4_decompress_safe(chars(stored.data()), chars(raw.data()), static_cast<int>(stored.size()),
-                          static_cast<int>(raw.size()));
-  return length >= 0 && static_cast<std::size_t>(length) == raw.size();
-}
-
-/// The end of a length that begins in a token; past the end when it is cut off.
-std::size_t skip_length(std::span<const std::byte> stored, std::size_t at, unsigned begin,
-                        std::size_t& length) {
-  length = begin;
-  if (begin != kLongLength) return at;
-  while (at < stored.size()) {
-    const auto more = std::to_integer<unsigned>(stored[at++]);
-    length += more;
-    if (more != 255) return at;
-  }
-  return stored.size() + 1;
-}
-
-/// The library does not look: an offset of 0 gives it zeros.
-bool has_offset_of_zero(std::span<const std::byte> stored) {
-  std::size_t at = 0;
-  while (at < stored.size()) {
-    const auto token = std::to_integer<unsigned>(stored[at]);
-    std::size_t literals = 0;
-    at = skip_length(stored, at + 1, token >> 4, literals);
-    at += literals;
-    if (at + kOffsetBytes > stored.size()) return false;
-    if (load<std::uint16_t>(stored.data() + at) == 0) return true;
-    std::size_t match = 0;
-    at = skip_length(stored, at + kOffsetBytes, token & kLongLength, match);
-  }
-  return false;
 }
 
 }  // namespace
@@ -85,12 +31,11 @@ std::optional<OwnedAuxBlocks> compress_auxes(std::span<const std::byte> raw) {
     const std::size_t begin = blocks.bytes.size();
     blocks.bytes.resize(begin + block.size());
     // A block that does not become shorter stays as it is.
-    const int written =
-        LZ4_compress_default(chars(block.data()), chars(blocks.bytes.data() + begin),
-                             static_cast<int>(block.size()), static_cast<int>(block.size()) - 1);
-    const auto length = written > 0 ? static_cast<std::size_t>(written) : block.size();
-    if (blocks.lengths.empty() && !pays(length, block.size())) return std::nullopt;
-    if (written <= 0) {
+    const std::size_t written =
+        compress_lz4(block, std::span(blocks.bytes).subspan(begin, block.size() - 1));
+    const std::size_t length = written != 0 ? written : block.size();
+    if (blocks.lengths.empty() && !lz4_pays(length, block.size())) return std::nullopt;
+    if (written == 0) {
       std::copy(block.begin(), block.end(),
                 blocks.bytes.begin() + static_cast<std::ptrdiff_t>(begin));
     }
@@ -122,7 +67,7 @@ const char* check_blocks(const AuxBlocks& blocks) {
     begin += length;
     left -= raw.size();
     if (length == raw.size()) continue;
-    if (!decompress(stored, raw) || has_offset_of_zero(stored)) return kBroken;
+    if (!decompress_lz4(stored, raw) || has_lz4_offset_of_zero(stored)) return kBroken;
   }
   return nullptr;
 }
@@ -148,7 +93,7 @@ Result<void> AuxReader::read_block() {
   if (block_ != nullptr) kept_.push_back(std::move(block_));
   block_ = std::make_unique_for_overwrite<std::byte[]>(kAuxBlockBytes);
   const std::span<std::byte> raw(block_.get(), raw_bytes);
-  if (!decompress(stored, raw)) return fail(Errc::kSegmentInvalid, kBroken);
+  if (!decompress_lz4(stored, raw)) return fail(Errc::kSegmentInvalid, kBroken);
   rest_ = raw;
   return {};
 }

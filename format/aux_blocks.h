@@ -20,8 +20,6 @@ enum class AuxCodec : std::uint16_t { kRaw = 0, kLz4 = 1 };
 
 /// Of a block before it is compressed; the last one of a run may be shorter.
 inline constexpr std::uint32_t kAuxBlockBytes = 65536;
-/// No LZ4 block becomes more than so many times as long.
-inline constexpr std::uint32_t kLz4ExpansionMax = 255;
 
 constexpr std::uint64_t aux_block_count(std::uint64_t raw_bytes) {
   return raw_bytes / kAuxBlockBytes + (raw_bytes % kAuxBlockBytes != 0 ? 1 : 0);

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kGroupMax = 0xFFFF'FFFE;
 inline constexpr std::uint64_t kItemTimeMax = (std::uint64_t{1} << 48U) - 1;
 inline constexpr std::uint32_t kItemBodyBytesMax = 65'536;
 inline constexpr std::uint32_t kGroupKeyBytesMax = 65'535;
-/// Of a block.
+/// The most that a block has.
 inline constexpr std::uint32_t kBlockItemsMax = 4096;
 inline constexpr std::uint32_t kBlockBodyBytesMax = 131'072;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Numbers of 7 bits a byte, the lowest first: spec/format.md#numbers-of-7-bits. Pure functions over
-/// bytes; any thread.
+/// Numbers of 7 bits a byte, the lowest first: spec/format.md#numbers-of-7-bits. Pure functions
+/// over bytes; any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ inline void append_leb128(std::uint64_t number, std::vector<std::byte>& out) {
   out.push_back(std::byte(number));
 }
 
-/// Takes a number off the front of hostile bytes; nothing, and no byte taken, if there is none of at
-/// most 64 bits in its shortest form.
+/// Takes a number off the front of hostile bytes; nothing, and no byte taken, if there is none of
+/// at most 64 bits in its shortest form.
 inline std::optional<std::uint64_t> take_leb128(std::span<const std::byte>& bytes) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < bytes.size() && i < kLeb128BytesMax; ++i) {

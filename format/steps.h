@@ -50,10 +50,10 @@ inline constexpr std::uint64_t kDurationMax = kItemTimeMax;
 
 using StepBytes = std::span<const std::byte>;
 
-/// Time: leases that end at or before it end.
+/// Time: leases that end at or before it end. In a piece: the clock of its state.
 struct ClockStep {
   static constexpr StepKind kKind = StepKind::kClock;
-  static constexpr StepsIn kIn = StepsIn::kJournal;
+  static constexpr StepsIn kIn = StepsIn::kBoth;
   std::uint64_t time = 0;
 };
 

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "format/lz4_block.h"
 #include "format/request_run.h"
 #include "require.h"
 

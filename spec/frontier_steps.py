@@ -195,7 +195,7 @@ def rule(rest):
 
 ITEM = [('group', group), ('id', item), ('priority', priority)]
 KINDS = {
-    1: ('clock', JOURNALS, [('time', time)]),
+    1: ('clock', BOTH, [('time', time)]),
     2: ('group', JOURNALS, [('key', key)]),
     3: ('put', BOTH, ITEM + [('time', time), ('body', body)]),
     4: ('lease', JOURNALS, [('until', time)]),

@@ -18,7 +18,9 @@
 #include "format/drum_table.h"
 #include "format/event_run.h"
 #include "format/format_samples.h"
+#include "format/frontier_table.h"
 #include "format/group_samples.h"
+#include "format/item_samples.h"
 #include "format/key_block.h"
 #include "format/link_samples.h"
 #include "format/origin_samples.h"
@@ -335,6 +337,12 @@ void add_scores(Seeds& seeds) {
   }
 }
 
+void add_items(Seeds& seeds) {
+  for (const auto& [name, payload] : sample_item_payloads()) {
+    seeds["fuzz_item_run/" + name] = payload;
+  }
+}
+
 void add_queue(Seeds& seeds) {
   seeds["fuzz_queue_table/empty"] = encode_queue_table({});
   seeds["fuzz_queue_table/runs"] =
@@ -342,6 +350,26 @@ void add_queue(Seeds& seeds) {
   for (const auto& [name, payload] : sample_queue_payloads()) {
     seeds["fuzz_queue_run/" + name] = payload;
   }
+}
+
+void add_frontier_tables(Seeds& seeds) {
+  FrontierTable table;
+  seeds["fuzz_frontier_table/empty"] = encode_frontier_table(table);
+  table.has_own_ids = true;
+  table.groups = {5};
+  table.items = {6};
+  table.steps = {7};
+  table.group_count = 40;
+  table.waiting_count = 900;
+  table.step_count = 70;
+  table.default_rule = {4000, 1000, 3, 2, 5, 4};
+  table.runs = {{{3}, 1, 0}, {{8}, 20, 70}};
+  table.pieces = {{14}, {12}};
+  seeds["fuzz_frontier_table/full"] = encode_frontier_table(table);
+  table.has_own_ids = false;
+  table.runs.clear();
+  table.items = {};
+  seeds["fuzz_frontier_table/steps"] = encode_frontier_table(table);
 }
 
 void add_frontier_steps(Seeds& seeds) {
@@ -368,7 +396,9 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_tiles(seeds);
   add_scores(seeds);
   add_queue(seeds);
+  add_frontier_tables(seeds);
   add_frontier_steps(seeds);
+  add_items(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {
