@@ -104,6 +104,12 @@ bool is_aligned(const flatbuffers::Vector<const T*>* vector) {
   return size_of(vector) == 0 || reinterpret_cast<std::uintptr_t>(vector->Data()) % alignof(T) == 0;
 }
 
+template <class T>
+requires std::is_arithmetic_v<T>
+bool is_aligned(const flatbuffers::Vector<T>* vector) {
+  return size_of(vector) == 0 || reinterpret_cast<std::uintptr_t>(vector->Data()) % sizeof(T) == 0;
+}
+
 /// The finished buffer, padded with zeros to a multiple of 8.
 inline std::vector<std::byte> padded_bytes(const flatbuffers::FlatBufferBuilder& builder) {
   std::vector<std::byte> bytes(round_up(builder.GetSize(), 8));

@@ -97,7 +97,8 @@ Result<FrontierTable> parse_frontier_table(std::span<const std::byte> payload) {
   const auto refuse = [](Broken broken) { return fail(Errc::kSegmentInvalid, broken, 0); };
   if (payload.size() > kFrontierTableBytesMax) return refuse("a frontier table is too long");
   const FlatbufferInput<fb::Frontier> input(payload);
-  if (input.root() == nullptr || !is_aligned(input.root()->runs())) {
+  if (input.root() == nullptr || !is_aligned(input.root()->runs()) ||
+      !is_aligned(input.root()->pieces())) {
     return refuse("a frontier is not a FlatBuffer of its schema");
   }
   const fb::Frontier& from = *input.root();

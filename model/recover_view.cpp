@@ -35,6 +35,8 @@ std::string lost_part_name(LostPart part) {
       return "queue";
     case LostPart::kEntries:
       return "queued";
+    case LostPart::kFrontier:
+      return "frontier";
   }
   return "unknown";
 }

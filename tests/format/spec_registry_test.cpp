@@ -16,6 +16,7 @@
 #include "format/dense_index.h"
 #include "format/drum_table.h"
 #include "format/format_samples.h"
+#include "format/frontier_table.h"
 #include "format/key_block.h"
 #include "format/layout.h"
 #include "format/link_block.h"
@@ -25,6 +26,7 @@
 #include "format/request_run.h"
 #include "format/score_array.h"
 #include "format/spec_text.h"
+#include "format/steps.h"
 
 namespace crawlstore::format {
 namespace {
@@ -100,6 +102,15 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kScoreIterationsMax),
       CONSTANT(kScorerPrivateMin),
       CONSTANT(kQueueFragmentEntriesMax),
+      CONSTANT(kItemIdMax),
+      CONSTANT(kGroupMax),
+      CONSTANT(kItemTimeMax),
+      CONSTANT(kItemBodyBytesMax),
+      CONSTANT(kGroupKeyBytesMax),
+      CONSTANT(kBlockItemsMax),
+      CONSTANT(kBlockBodyBytesMax),
+      CONSTANT(kStepListMax),
+      CONSTANT(kFrontierTableBytesMax),
   };
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
@@ -113,7 +124,8 @@ TEST(Registry, ListsTheMagicNumbers) {
                CONSTANT(kPartitionMagic), CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic),
                CONSTANT(kResultRunMagic), CONSTANT(kEventRunMagic), CONSTANT(kLinkRunMagic),
                CONSTANT(kOriginRunMagic), CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic),
-               CONSTANT(kScoreArrayMagic), CONSTANT(kQueueTableMagic), CONSTANT(kQueueRunMagic)}) {
+               CONSTANT(kScoreArrayMagic), CONSTANT(kQueueTableMagic), CONSTANT(kQueueRunMagic),
+               CONSTANT(kGroupRunMagic), CONSTANT(kItemRunMagic), CONSTANT(kStepRunMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   computed["kRunEndMagic"] = hex_of(bytes_of_struct(kRunEndMagic));
@@ -146,7 +158,7 @@ TEST(Registry, ListsTheSegmentKinds) {
     EXPECT_EQ(name_of(kind->rule.kind), row.at(1));
     EXPECT_EQ(find_segment_kind(row.at(1)), kind->rule.kind);
   }
-  EXPECT_EQ(name_of(SegmentKind{17}), "unknown");
+  EXPECT_EQ(name_of(SegmentKind{21}), "unknown");
 }
 
 TEST(Registry, ListsTheStorageClasses) {

@@ -14,8 +14,10 @@
 #include "drum/result_columns.h"
 #include "format/drum_table.h"
 #include "format/endian.h"
+#include "format/frontier_table.h"
 #include "format/queue_table.h"
 #include "format/score_array.h"
+#include "format/step_run.h"
 #include "pages/fresh_keys.h"
 
 namespace crawlstore::testing {
@@ -371,6 +373,49 @@ Result<json> queues_of(const Snapshot& snapshot) {
   return all;
 }
 
+Result<json> frontiers_of(const Snapshot& snapshot) {
+  json all = json::array();
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind != SegmentKind::kFrontier) continue;
+    CRAWLSTORE_TRY(const auto payload, snapshot.read_run(segment.id, segment.runs.front().run_id));
+    CRAWLSTORE_TRY(const auto table, format::parse_frontier_table(payload));
+    json pieces = json::array();
+    for (const RunId piece : table.pieces) pieces.push_back(piece.value);
+    const format::GroupRule& rule = table.default_rule;
+    const auto counts_of = [&snapshot](SegmentId id) {
+      json counts = json::array();
+      for (const SegmentInfo& log : snapshot.segments()) {
+        if (log.id != id) continue;
+        for (const RunInfo& run : log.runs) counts.push_back(run.record_count);
+      }
+      return counts;
+    };
+    json steps = json::array();
+    for (const SegmentInfo& log : snapshot.segments()) {
+      if (log.id != table.steps) continue;
+      for (const RunInfo& run : log.runs) {
+        CRAWLSTORE_TRY(const auto bytes, snapshot.read_run(log.id, run.run_id));
+        CRAWLSTORE_TRY(const auto reader, format::StepReader::open(bytes));
+        steps.push_back({reader.run().is_piece, reader.run().first_step, reader.step_count()});
+      }
+    }
+    all.push_back({{"id", segment.id.value},
+                   {"name", segment.name},
+                   {"group_count", table.group_count},
+                   {"waiting_count", table.waiting_count},
+                   {"leased_count", table.leased_count},
+                   {"next_id", table.next_id},
+                   {"step_count", table.step_count},
+                   {"clock_ms", table.clock_ms},
+                   {"rule", {rule.soft_ms, rule.hard_ms, rule.burst, rule.in_flight_max}},
+                   {"pieces", pieces},
+                   {"groups", counts_of(table.groups)},
+                   {"items", counts_of(table.items)},
+                   {"steps", steps}});
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<json> read_as_json(std::span<const std::byte> file) {
@@ -395,23 +440,26 @@ Result<json> read_as_json(std::span<const std::byte> file) {
   auto pages = pages_of(*snapshot);
   if (!pages) return pages;
   CRAWLSTORE_TRY(const auto queues, queues_of(*snapshot));
-  return json{{"format_version", info->format_version},
-              {"uuid", to_string(info->uuid)},
-              {"key_seed", snapshot->key_seed()},
-              {"created_us", info->created_us},
-              {"generation", info->generation.value},
-              {"has_previous", info->has_previous},
-              {"commit_time_us", info->commit_time_us},
-              {"features_compat", info->features_compat},
-              {"features_ro_compat", info->features_ro_compat},
-              {"features_incompat", info->features_incompat},
-              {"high_water_bytes", info->high_water_bytes},
-              {"segments", segments_of(*snapshot)},
-              {"held", held_of(*snapshot)},
-              {"drums", *drums},
-              {"pages", *pages},
-              {"queues", queues},
-              {"findings", findings}};
+  CRAWLSTORE_TRY(const auto frontiers, frontiers_of(*snapshot));
+  json whole{{"format_version", info->format_version},
+             {"uuid", to_string(info->uuid)},
+             {"key_seed", snapshot->key_seed()},
+             {"created_us", info->created_us},
+             {"generation", info->generation.value},
+             {"has_previous", info->has_previous},
+             {"commit_time_us", info->commit_time_us},
+             {"features_compat", info->features_compat},
+             {"features_ro_compat", info->features_ro_compat},
+             {"features_incompat", info->features_incompat},
+             {"high_water_bytes", info->high_water_bytes},
+             {"segments", segments_of(*snapshot)},
+             {"held", held_of(*snapshot)},
+             {"drums", *drums},
+             {"pages", *pages},
+             {"queues", queues},
+             {"findings", findings}};
+  if (!frontiers.empty()) whole["frontiers"] = frontiers;
+  return whole;
 }
 
 }  // namespace crawlstore::testing

@@ -403,6 +403,7 @@ std::vector<GoldenFile> valid_files() {
       {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80))},
   };
   add_valid_pages(files);
+  add_valid_frontiers(files);
   return files;
 }
 

@@ -61,5 +61,6 @@ struct Scratch {
 
 /// Those of page databases: valid_pages.cpp.
 void add_valid_pages(std::vector<GoldenFile>& files);
+void add_valid_frontiers(std::vector<GoldenFile>& files);
 
 }  // namespace crawlstore::testing

@@ -17,11 +17,12 @@ BELOW = {
     "drum": ["container"],
     "links": ["container"],
     "queue": ["container"],
+    "frontier": ["container"],
     "pages": ["drum", "links", "queue"],
     "scores": ["pages"],
     "scheduler": ["scores"],
     "rescue": ["scores"],
-    "crawl_store": ["scheduler", "rescue"],
+    "crawl_store": ["scheduler", "rescue", "frontier"],
 }
 # These see the public headers and the listed folders, nothing of the library's inside.
 OUTSIDE = {
@@ -51,6 +52,8 @@ PUBLIC_LAYER = {
     "roll_forward.h": "container",
     "snapshot.h": "container",
     "store.h": "container",
+    "frontier.h": "frontier",
+    "frontier_view.h": "frontier",
     "transaction.h": "container",
     "diff.h": "drum",
     "drum.h": "drum",

@@ -36,6 +36,7 @@ enum class LostPart : std::uint8_t {
   kScores,    ///< a score array
   kQueue,     ///< a whole queue
   kEntries,   ///< pages of a queue
+  kFrontier,  ///< a whole frontier
 };
 
 /// Something that the new file lacks.

@@ -68,22 +68,26 @@ std::string to_string(const Uuid& uuid);
 
 /// The content of a segment; the numbers are in spec/registry.md.
 enum class SegmentKind : std::uint16_t {
-  kDrum = 1,           ///< one DRUM: its types, buckets and consumers
-  kDrumPartition = 2,  ///< sorted unique keys of one bucket, with values
-  kDrumKeyLog = 3,     ///< pending requests of one bucket: keys, operations, values
-  kDrumAuxLog = 4,     ///< pending requests of one bucket: auxiliary bytes
-  kDrumResults = 5,    ///< verdicts kept for a consumer that was absent at the merge
-  kPages = 6,          ///< one page database: its counts, its options, its segments
-  kPageOrigins = 7,    ///< by index: URL, who linked to it first, depth; never changes
-  kPageRecords = 8,    ///< by index: what crawls found, and scores
-  kOutLinks = 9,       ///< by index: the pages that a page links to
-  kInLinks = 10,       ///< by index: the pages that link to a page
-  kGoneLinks = 11,     ///< by index: the pages that no longer link to a page
-  kPageEvents = 12,    ///< edits that wait for the next superstep
-  kFreshKeys = 13,     ///< keys of pages that are not in the DRUM of keys yet
-  kScoreArray = 14,    ///< by index: what pages are worth
-  kQueue = 15,         ///< one queue: its runs, and how far each has left
-  kQueueEntries = 16,  ///< pages of a queue with their priorities
+  kDrum = 1,             ///< one DRUM: its types, buckets and consumers
+  kDrumPartition = 2,    ///< sorted unique keys of one bucket, with values
+  kDrumKeyLog = 3,       ///< pending requests of one bucket: keys, operations, values
+  kDrumAuxLog = 4,       ///< pending requests of one bucket: auxiliary bytes
+  kDrumResults = 5,      ///< verdicts kept for a consumer that was absent at the merge
+  kPages = 6,            ///< one page database: its counts, its options, its segments
+  kPageOrigins = 7,      ///< by index: URL, who linked to it first, depth; never changes
+  kPageRecords = 8,      ///< by index: what crawls found, and scores
+  kOutLinks = 9,         ///< by index: the pages that a page links to
+  kInLinks = 10,         ///< by index: the pages that link to a page
+  kGoneLinks = 11,       ///< by index: the pages that no longer link to a page
+  kPageEvents = 12,      ///< edits that wait for the next superstep
+  kFreshKeys = 13,       ///< keys of pages that are not in the DRUM of keys yet
+  kScoreArray = 14,      ///< by index: what pages are worth
+  kQueue = 15,           ///< one queue: its runs, and how far each has left
+  kQueueEntries = 16,    ///< pages of a queue with their priorities
+  kFrontier = 17,        ///< one frontier: its counts, its runs
+  kFrontierGroups = 18,  ///< keys of groups
+  kFrontierItems = 19,   ///< items that wait, sorted by group or by time
+  kFrontierSteps = 20,   ///< what was done, and the state of groups
 };
 
 /// The way in which a segment's bytes may change (spec/design.md).

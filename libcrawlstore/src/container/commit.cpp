@@ -386,6 +386,10 @@ Result<Generation> Writer::commit(bool even_empty) {
     CRAWLSTORE_TRY(look());
     return directory_->generation();
   }
+  // Copies may have zeros in the place of bytes that a checksum once was right for.
+  if (const auto fault = storage_->first_fault()) {
+    return fail(Errc::kIo, "the drive did not deliver bytes of the file: open it again", *fault);
+  }
   CRAWLSTORE_TRY(prepare());
   if (policy().look_before_draft) CRAWLSTORE_TRY(look());
   Draft draft;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "drum/kinds.h"
 
+#include "frontier/kinds.h"
 #include "links/kinds.h"
 #include "pages/kinds.h"
 #include "queue/kinds.h"
@@ -18,8 +19,8 @@ container::KindSet join(std::initializer_list<std::vector<container::Kind>> part
 }  // namespace
 
 const container::KindSet& container::all_kinds() {
-  static const KindSet kKinds =
-      join({drum::kinds(), links::kinds(), queue::kinds(), pages::kinds(), scores::kinds()});
+  static const KindSet kKinds = join({drum::kinds(), links::kinds(), queue::kinds(), pages::kinds(),
+                                      scores::kinds(), frontier::kinds()});
   return kKinds;
 }
 

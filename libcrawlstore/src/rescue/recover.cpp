@@ -254,6 +254,11 @@ class Recovery {
         patient.lose({LostPart::kScores, entry.name, 0, 0, 0, error});
         continue;
       }
+      if (entry.kind == SegmentKind::kFrontier) {
+        patient.remove(entry);
+        patient.lose({LostPart::kFrontier, entry.name, 0, 0, 0, error});
+        continue;
+      }
       const auto* pages = writer->directory()->find_named(SegmentKind::kPages, entry.name);
       const auto* keys = writer->directory()->find_named(SegmentKind::kDrum, entry.name);
       if (entry.kind == SegmentKind::kDrum && pages != nullptr) patient.remove(*pages);
@@ -359,6 +364,8 @@ std::string describe(const Loss& loss) {
       return "score array `" + loss.name + "`: compute it again";
     case LostPart::kQueue:
       return "all pages of the queue `" + loss.name + "`: fill it again";
+    case LostPart::kFrontier:
+      return "the frontier" + of_name + ": put again what was not fetched";
     case LostPart::kEntries:
       return some(loss, "pages") + " of the queue `" + loss.name + "`";
   }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Frontiers of one generation, for reading: who waits, who is being fetched until when, and when a
+/// group may be visited next. Bytes: spec/format.md#frontiers.
+///
+///   CRAWLSTORE_TRY(const auto snapshot, Snapshot::open("crawl.crawl"));
+///   CRAWLSTORE_TRY(const auto view, FrontierView::open(snapshot));
+///   view.for_each_lease([](const FrontierEntry& entry) { return print(entry.body); });
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/frontier.h>
+#include <crawlstore/snapshot.h>
+
+#pragma GCC visibility push(default)
+namespace crawlstore {
+
+struct FrontierInfo {
+  SegmentId id;
+  std::string name;
+  std::uint64_t group_count = 0;
+  std::uint64_t waiting_count = 0;
+  std::uint64_t leased_count = 0;
+  std::uint64_t clock_ms = 0;         ///< of the last call that had one
+  std::uint64_t step_count = 0;       ///< that were ever made
+  std::size_t run_count = 0;          ///< in the file
+  std::uint64_t allocated_bytes = 0;  ///< checksums and padding included
+  FrontierRule default_rule{};
+};
+
+/// A group at the clock of its frontier.
+struct FrontierGroup {
+  std::string key;
+  std::uint64_t waiting_count = 0;  ///< that may be taken when the group may be visited
+  std::uint64_t later_count = 0;    ///< whose time has not come
+  std::uint64_t leased_count = 0;
+  std::uint64_t soft_time_ms = 0;      ///< of the next visit, by the delay of its rule; 0: at once
+  std::uint64_t hard_time_ms = 0;      ///< of the next visit, where no other group may be visited
+  std::uint32_t failure_count = 0;     ///< since the last success, up to 6
+  std::optional<FrontierRule> rule{};  ///< nothing: the default
+};
+
+/// An item that waits, or is leased.
+struct FrontierEntry {
+  std::uint64_t id = 0;
+  std::string_view group;
+  double priority = 0;
+  std::uint32_t attempt = 0;  ///< so many times it was taken
+  std::string_view body;
+  std::uint64_t not_before_ms = 0;          ///< of one that waits; 0: at once
+  std::optional<std::uint64_t> until_ms{};  ///< of a lease; 0: for ever
+};
+
+/// A frontier of one generation: any process, beside the writer. Ownership: a copy of its own.
+/// Threads: any number. Memory: as Frontier.
+class FrontierView {
+ public:
+  /// All frontiers, by name. errors  of damage
+  [[nodiscard]] static Result<std::vector<FrontierInfo>> list(const Snapshot& snapshot);
+  /// errors  kUnknownName: the generation has no frontier of this name; of damage
+  /// cost    as Frontier::open()
+  [[nodiscard]] static Result<FrontierView> open(const Snapshot& snapshot,
+                                                 std::string_view name = Frontier::kDefaultName);
+
+  [[nodiscard]] const FrontierInfo& info() const;
+  /// Groups in the order in which they came, until the visitor returns false.
+  using VisitGroup = std::function<bool(const FrontierGroup& group)>;
+  void for_each_group(const VisitGroup& visit) const;
+  /// nothing: there is no group of this key
+  [[nodiscard]] std::optional<FrontierGroup> group(std::string_view key) const;
+  /// Items of a group that wait, the first to leave first and those that are not due at last, until
+  /// the visitor returns false. Texts are valid during the call.
+  using VisitEntry = std::function<bool(const FrontierEntry& entry)>;
+  void for_each_waiting(std::string_view group, const VisitEntry& visit) const;
+  /// Items that are leased, those whose lease ends first in front.
+  void for_each_lease(const VisitEntry& visit) const;
+  /// Items whose time has not come, those of the lowest time in front.
+  void for_each_later(const VisitEntry& visit) const;
+  [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;  ///< as Frontier::next_due_ms()
+
+  struct Impl;
+
+ private:
+  explicit FrontierView(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace crawlstore
+#pragma GCC visibility pop

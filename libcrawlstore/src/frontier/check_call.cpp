@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontier/check_call.h"
+
+#include <cmath>
+
+namespace crawlstore::frontier {
+
+Result<void> check_time(std::uint64_t time_ms) {
+  if (time_ms <= format::kItemTimeMax) return {};
+  return fail(Errc::kInvalidArgument, "times of a frontier are below 2^48 milliseconds");
+}
+
+Result<void> check_key(std::string_view group) {
+  if (group.size() <= format::kGroupKeyBytesMax) return {};
+  return fail(Errc::kTooLarge, "the key of a group has at most 65,535 bytes");
+}
+
+Result<void> check_item(const FrontierItem& item) {
+  if (std::isnan(item.priority)) {
+    return fail(Errc::kInvalidArgument, "a priority is not a number");
+  }
+  if (item.body.size() > format::kItemBodyBytesMax) {
+    return fail(Errc::kTooLarge, "the body of an item has at most 65,536 bytes");
+  }
+  CRAWLSTORE_TRY(check_key(item.group));
+  return check_time(item.not_before_ms);
+}
+
+Result<void> check_rule(const FrontierRule& rule) {
+  if (rule.hard_ms > rule.delay_ms) {
+    return fail(Errc::kInvalidArgument, "the hard interval of a rule is above its delay");
+  }
+  if (rule.burst == 0 || rule.in_flight_max == 0) {
+    return fail(Errc::kInvalidArgument, "a rule lets nothing be taken");
+  }
+  CRAWLSTORE_TRY(check_time(rule.blocked_until_ms));
+  return check_time(rule.delay_ms);
+}
+
+format::GroupRule group_rule(const FrontierRule& rule) {
+  return {.soft_ms = rule.delay_ms,
+          .hard_ms = rule.hard_ms,
+          .burst = rule.burst,
+          .in_flight_max = rule.in_flight_max};
+}
+
+FrontierRule frontier_rule(const format::GroupRule& rule) {
+  return {.delay_ms = rule.soft_ms,
+          .hard_ms = rule.hard_ms,
+          .burst = rule.burst,
+          .in_flight_max = rule.in_flight_max};
+}
+
+format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule) {
+  format::RuleStep step{.group = group,
+                        .mask = format::kRuleSoft | format::kRuleHard | format::kRuleBurst |
+                                format::kRuleInFlight | format::kRuleBlocked | format::kRuleActive};
+  step.soft_ms = rule.delay_ms;
+  step.hard_ms = rule.hard_ms;
+  step.burst = rule.burst;
+  step.in_flight_max = rule.in_flight_max;
+  step.blocked_until = rule.blocked_until_ms;
+  step.is_active = rule.is_active;
+  return step;
+}
+
+}  // namespace crawlstore::frontier

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Whether what a program passes is in the ranges of the format. Pure functions; any thread.
+
+#include <string_view>
+
+#include <crawlstore/frontier.h>
+
+#include "format/frontier_table.h"
+#include "format/steps.h"
+
+namespace crawlstore::frontier {
+
+/// errors  kInvalidArgument: it is beyond 2^48
+Result<void> check_time(std::uint64_t time_ms);
+/// errors  kTooLarge
+Result<void> check_key(std::string_view group);
+/// errors  as Frontier::put()
+Result<void> check_item(const FrontierItem& item);
+/// errors  as Frontier::set_rule()
+Result<void> check_rule(const FrontierRule& rule);
+
+/// The same rule in the words of the format, and back. What only a group has is left out.
+format::GroupRule group_rule(const FrontierRule& rule);
+FrontierRule frontier_rule(const format::GroupRule& rule);
+/// A step that sets all of a rule.
+format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule);
+
+}  // namespace crawlstore::frontier

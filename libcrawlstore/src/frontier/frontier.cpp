@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariant: `state` is that of `committed` and the steps of `steps` behind it.
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include <crawlstore/frontier.h>
+
+#include "base/inside.h"
+#include "container/store_call.h"
+#include "format/name.h"
+#include "format/queue_run.h"
+#include "frontier/check_call.h"
+#include "frontier/uptime_clock.h"
+#include "frontier/version.h"
+
+namespace crawlstore {
+
+using frontier::Lease;
+using frontier::State;
+using frontier::StepLog;
+using frontier::StoredState;
+using frontier::Version;
+
+struct Frontier::Impl final : Participant {
+  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name,
+       const FrontierOptions& options)
+      : Participant(std::move(of_store), SegmentKind::kFrontier),
+        own_name(of_name),
+        checkpoint_bytes(options.checkpoint_bytes),
+        state(frontier::group_rule(options.default_rule)) {
+    empty.table.default_rule = frontier::group_rule(options.default_rule);
+  }
+
+  const std::string own_name;
+  const std::uint64_t checkpoint_bytes;
+  SegmentId id;
+  Version empty;  // of a frontier that no generation has
+  State state;
+  StepLog steps;                        // that no commit has
+  std::optional<Version> committed;     // nothing: the file does not have the frontier
+  std::optional<Version> in_commit;     // published by the commit under way
+  container::RunPtr table;              // of in_commit
+  std::optional<StepLog::Mark> before;  // of the transaction under way, since it touched this
+  std::optional<frontier::UptimeClock> clock;
+
+  Result<void> load(const format::SegmentEntry& entry);
+  Result<StoredState> read_committed();
+  template <class Work>
+  auto change(const Work& work) -> decltype(work());
+  Result<void> step(const format::Step& step, const State::Taken& taken = {});
+  Result<void> undo(StepLog::Mark mark);
+  Result<void> set_clock(std::optional<std::uint64_t> now_ms);
+  Result<std::uint32_t> group_of(std::string_view key);
+  Result<std::vector<TakenItem>> take(const TakeOptions& options);
+  [[nodiscard]] std::uint64_t next_id() const {
+    return std::max(state.next_id(), committed ? committed->table.next_id : 0);
+  }
+
+  Result<void> prepare(CommitScope scope) override;
+  void published() override;
+  void dropped() override;
+  void keep_tentative() override { before.reset(); }
+  void drop_tentative() override;
+  void close() override;
+  [[nodiscard]] std::string_view name() const override { return own_name; }
+};
+
+Result<void> Frontier::Impl::load(const format::SegmentEntry& entry) {
+  container::Writer& writer = *store->writer;
+  id = entry.id;
+  std::vector<std::byte> payload;
+  CRAWLSTORE_TRY(container::read_run(
+      writer.storage(), container::run_name(writer.identity(), id, entry.runs.front().run_id),
+      entry.runs.front(), payload));
+  CRAWLSTORE_TRY(const auto found, frontier::read_segments(*writer.directory(), entry, payload));
+  Version version;
+  version.table = found.table;
+  const auto add = [&](const format::SegmentEntry& segment, const format::RunRef& run) {
+    return writer.runs->add(segment.id, run);
+  };
+  if (found.groups != nullptr) {
+    for (const auto& run : found.groups->runs) version.groups.push_back(add(*found.groups, run));
+  }
+  for (const RunId piece : found.table.pieces) {
+    version.pieces.push_back(add(*found.steps, *found.steps->find_run(piece)));
+  }
+  if (found.steps != nullptr) {
+    for (const auto& run : found.steps->runs) {
+      if (std::ranges::find(found.table.pieces, run.run_id) == found.table.pieces.end()) {
+        version.journals.push_back(add(*found.steps, run));
+      }
+    }
+  }
+  committed = std::move(version);
+  CRAWLSTORE_TRY(auto stored, read_committed());
+  committed->stored_group_count = stored.stored_group_count;
+  committed->piece_bytes = stored.piece_bytes;
+  committed->journal_bytes = stored.journal_bytes;
+  state = std::move(stored.state);
+  return {};
+}
+
+/// Reads the committed state from the runs, wherever they are now.
+Result<StoredState> Frontier::Impl::read_committed() {
+  container::Writer& writer = *store->writer;
+  const auto* const entry = writer.directory()->find(id);
+  if (entry == nullptr)
+    return fail(Errc::kSegmentInvalid, "a frontier has gone from its file", 0, id);
+  std::vector<std::byte> payload;
+  const auto read = [&](const format::SegmentEntry& segment,
+                        const format::RunRef& run) -> Result<std::span<const std::byte>> {
+    CRAWLSTORE_TRY(container::read_run(
+        writer.storage(), container::run_name(writer.identity(), segment.id, run.run_id), run,
+        payload));
+    return std::span<const std::byte>(payload);
+  };
+  CRAWLSTORE_TRY(const auto bytes, read(*entry, entry->runs.front()));
+  CRAWLSTORE_TRY(const auto found, frontier::read_segments(*writer.directory(), *entry, bytes));
+  return frontier::read_state(found, read);
+}
+
+/// Calls work() as part of the transaction under way, if there is one.
+template <class Work>
+auto Frontier::Impl::change(const Work& work) -> decltype(work()) {
+  CRAWLSTORE_TRY(store->check_outside());
+  const std::lock_guard turn(store->turn);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  if (closed) return fail(Errc::kClosed, "the frontier has been closed");
+  CRAWLSTORE_TRY(store->writer->check_not_poisoned());
+  CRAWLSTORE_TRY(store->writer->storage().check_process());
+  return store->change([&]() -> decltype(work()) {
+    if (store->in_transaction() && !before) before = steps.mark();
+    return work();
+  });
+}
+
+/// A step that is possible.
+Result<void> Frontier::Impl::step(const format::Step& step, const State::Taken& taken) {
+  CRAWLSTORE_TRY(state.apply(step, taken));
+  steps.append(step);
+  return {};
+}
+
+/// Goes back to a mark: the state is made anew of what is committed and of the steps before it.
+Result<void> Frontier::Impl::undo(StepLog::Mark mark) {
+  steps.cut(mark);
+  State next(empty.table.default_rule);
+  if (committed) {
+    CRAWLSTORE_TRY(auto stored, read_committed());
+    next = std::move(stored.state);
+  }
+  CRAWLSTORE_TRY(steps.for_each([&next](const format::Step& step) { return next.apply(step); }));
+  state = std::move(next);
+  return {};
+}
+
+Result<void> Frontier::Impl::set_clock(std::optional<std::uint64_t> now_ms) {
+  const std::uint64_t now = std::min(now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
+  return now > state.clock() ? step(format::ClockStep{now}) : Result<void>();
+}
+
+/// The number of a group, which is made if there is none.
+Result<std::uint32_t> Frontier::Impl::group_of(std::string_view key) {
+  if (const auto known = state.groups().find(key)) return *known;
+  if (state.groups().count() > format::kGroupMax) {
+    return fail(Errc::kTooLarge, "a frontier has at most 2^32 - 1 groups");
+  }
+  CRAWLSTORE_TRY(step(format::GroupStep{std::as_bytes(std::span(key))}));
+  return state.groups().count() - 1;
+}
+
+Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) {
+  std::vector<TakenItem> taken;
+  const std::uint64_t now = std::max(
+      state.clock(), std::min(options.now_ms.value_or(clock->now_ms()), format::kItemTimeMax));
+  const auto due = state.next_due();
+  if (options.count == 0 || !due || *due > now) return taken;
+  CRAWLSTORE_TRY(set_clock(now));
+  const std::uint64_t until =
+      options.lease_ms == 0
+          ? 0
+          : std::min(format::kItemTimeMax, now + std::min(options.lease_ms, format::kItemTimeMax));
+  if (state.next_group()) CRAWLSTORE_TRY(step(format::LeaseStep{until}));
+  std::vector<std::uint32_t> visited;
+  const auto note = [&](const Lease& lease) {
+    taken.push_back({lease.item.id, std::string(state.groups().key(lease.group)),
+                     format::queue_priority(lease.item.order), lease.item.attempt,
+                     lease.item.body});
+  };
+  Result<void> went = {};
+  while (went && taken.size() < options.count) {
+    const auto group = state.next_group();
+    if (!group) break;
+    const auto more = std::min<std::uint64_t>(options.count - taken.size(), options.per_group);
+    went = step(state.visit_of(*group, static_cast<std::uint32_t>(more)), note);
+    state.hide(*group);
+    visited.push_back(*group);
+  }
+  for (const std::uint32_t group : visited) state.show(group);
+  if (!went) return tl::unexpected<Error>(went.error());
+  return taken;
+}
+
+Result<void> Frontier::Impl::prepare(CommitScope scope) {
+  if (scope == CommitScope::kNothing) return {};
+  if (committed && steps.is_empty()) return {};
+  frontier::VersionWriter writer(*store->writer, id, checkpoint_bytes);
+  CRAWLSTORE_TRY(auto next, writer.write(committed ? *committed : empty, steps, state));
+  CRAWLSTORE_TRY(table, writer.put(next, own_name));
+  in_commit = std::move(next);
+  return {};
+}
+
+void Frontier::Impl::published() {
+  if (!in_commit) return;
+  committed = std::exchange(in_commit, std::nullopt);
+  steps.clear();
+  before.reset();
+  table.reset();
+}
+
+void Frontier::Impl::dropped() {
+  table.reset();
+  in_commit.reset();
+}
+
+/// Poisons the store where the file cannot be read any more: nothing else can be done then.
+void Frontier::Impl::drop_tentative() {
+  const std::lock_guard lock(mutex);
+  if (!before) return;
+  if (!undo(*std::exchange(before, std::nullopt))) store->writer->poison();
+}
+
+void Frontier::Impl::close() {
+  const std::lock_guard lock(mutex);
+  closed = true;
+  state = State(empty.table.default_rule);
+  steps.clear();
+  committed.reset();
+  before.reset();
+}
+
+Frontier::Frontier(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Frontier::Frontier(Frontier&&) noexcept = default;
+
+Frontier& Frontier::operator=(Frontier&& other) noexcept {
+  if (this != &other) {
+    Frontier old(std::move(impl_));
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+Frontier::~Frontier() {
+  if (impl_ != nullptr) Participant::let_go(impl_);
+}
+
+Result<Frontier> Frontier::open(Store& store, std::string_view name,
+                                const FrontierOptions& options) {
+  CRAWLSTORE_TRY(format::check_name(name));
+  CRAWLSTORE_TRY(frontier::check_rule(options.default_rule));
+  if (options.default_rule.blocked_until_ms != 0 || !options.default_rule.is_active) {
+    return fail(Errc::kInvalidArgument, "the default rule of a frontier blocks every group");
+  }
+  const auto inside = Inside::of(store).shared_from_this();
+  CRAWLSTORE_TRY(inside->check_outside("a frontier cannot be opened inside a transaction"));
+  const std::lock_guard lock(inside->turn);
+  CRAWLSTORE_TRY(inside->check_ready());
+  if (inside->find(SegmentKind::kFrontier, name) != nullptr) {
+    return fail(Errc::kInvalidArgument, "this frontier is open already");
+  }
+  auto impl = std::make_shared<Impl>(inside, name, options);
+  const auto* const entry = inside->writer->directory()->find_named(SegmentKind::kFrontier, name);
+  if (entry == nullptr) {
+    impl->id = inside->writer->new_segment_id();
+  } else {
+    CRAWLSTORE_TRY(impl->load(*entry));
+  }
+  impl->clock.emplace(impl->state.clock());
+  impl->admit();
+  return Frontier(std::move(impl));
+}
+
+Result<std::uint64_t> Frontier::put(std::span<const FrontierItem> items) {
+  for (const FrontierItem& item : items) CRAWLSTORE_TRY(frontier::check_item(item));
+  return impl_->change([&]() -> Result<std::uint64_t> {
+    const std::uint64_t first = impl_->next_id();
+    if (items.size() > format::kItemIdMax - first) {
+      return fail(Errc::kTooLarge, "a frontier has given all its ids");
+    }
+    std::uint64_t next = first;
+    for (const FrontierItem& item : items) {
+      CRAWLSTORE_TRY(const std::uint32_t group, impl_->group_of(item.group));
+      CRAWLSTORE_TRY(
+          impl_->step(format::PutStep{group, next, item.priority + 0.0, item.not_before_ms,
+                                      std::as_bytes(std::span(item.body))}));
+      ++next;
+    }
+    return first;
+  });
+}
+
+Result<std::vector<TakenItem>> Frontier::take(const TakeOptions& options) {
+  if (options.per_group == 0) {
+    return fail(Errc::kInvalidArgument, "a take lets nothing be taken of a group");
+  }
+  return impl_->change([&]() -> Result<std::vector<TakenItem>> {
+    const StepLog::Mark mark = impl_->steps.mark();
+    auto taken = impl_->take(options);
+    if (taken && (taken->empty() || impl_->store->in_transaction())) return taken;
+    if (taken) {
+      const auto committed = impl_->store->commit_all();
+      if (committed) return taken;
+      taken = tl::unexpected<Error>(committed.error());
+    }
+    if (!impl_->undo(mark)) impl_->store->writer->poison();
+    return taken;
+  });
+}
+
+Result<FrontierDone> Frontier::finish(std::span<const std::uint64_t> ids) {
+  return impl_->change([&]() -> Result<FrontierDone> {
+    FrontierDone done;
+    std::vector<std::uint64_t> ends;
+    std::unordered_set<std::uint64_t> seen;
+    for (const std::uint64_t id : ids) {
+      const bool is_leased = impl_->state.leases().find(id) != nullptr;
+      const bool is_late = !is_leased && impl_->state.group_of_again(id).has_value();
+      if ((!is_leased && !is_late) || !seen.insert(id).second) {
+        ++done.unknown_count;
+        continue;
+      }
+      ++(is_leased ? done.done_count : done.late_count);
+      ends.push_back(id);
+    }
+    for (std::span<const std::uint64_t> rest(ends); !rest.empty();) {
+      const auto some = rest.first(std::min(rest.size(), format::kStepListMax));
+      CRAWLSTORE_TRY(impl_->step(format::FinishStep{some}));
+      rest = rest.subspan(some.size());
+    }
+    return done;
+  });
+}
+
+Result<FrontierDone> Frontier::give_back(std::span<const GivenBack> items,
+                                         std::optional<std::uint64_t> now_ms) {
+  for (const GivenBack& item : items) CRAWLSTORE_TRY(frontier::check_time(item.not_before_ms));
+  return impl_->change([&]() -> Result<FrontierDone> {
+    CRAWLSTORE_TRY(impl_->set_clock(now_ms));
+    FrontierDone done;
+    for (const GivenBack& item : items) {
+      if (impl_->state.leases().find(item.id) == nullptr) {
+        ++(impl_->state.group_of_again(item.id) ? done.late_count : done.unknown_count);
+        continue;
+      }
+      CRAWLSTORE_TRY(impl_->step(format::BackStep{item.id, item.not_before_ms, item.is_failure}));
+      ++done.done_count;
+    }
+    return done;
+  });
+}
+
+Result<FrontierDone> Frontier::extend(std::span<const std::uint64_t> ids, std::uint64_t until_ms) {
+  CRAWLSTORE_TRY(frontier::check_time(until_ms));
+  return impl_->change([&]() -> Result<FrontierDone> {
+    FrontierDone done;
+    for (const std::uint64_t id : ids) {
+      if (impl_->state.leases().find(id) == nullptr) {
+        ++(impl_->state.group_of_again(id) ? done.late_count : done.unknown_count);
+        continue;
+      }
+      CRAWLSTORE_TRY(impl_->step(format::ExtendStep{id, until_ms}));
+      ++done.done_count;
+    }
+    return done;
+  });
+}
+
+Result<void> Frontier::set_rule(std::string_view group, const FrontierRule& rule) {
+  CRAWLSTORE_TRY(frontier::check_key(group));
+  CRAWLSTORE_TRY(frontier::check_rule(rule));
+  return impl_->change([&]() -> Result<void> {
+    CRAWLSTORE_TRY(const std::uint32_t number, impl_->group_of(group));
+    return impl_->step(frontier::rule_step(number, rule));
+  });
+}
+
+Result<std::uint64_t> Frontier::drop_group(std::string_view group) {
+  return impl_->change([&]() -> Result<std::uint64_t> {
+    const auto number = impl_->state.groups().find(group);
+    if (!number) return 0;
+    const std::uint64_t before = impl_->state.waiting_count();
+    CRAWLSTORE_TRY(impl_->step(format::DropStep{*number}));
+    return before - impl_->state.waiting_count();
+  });
+}
+
+std::optional<std::uint64_t> Frontier::next_due_ms() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->state.next_due();
+}
+
+std::uint64_t Frontier::waiting_count() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->state.waiting_count();
+}
+
+std::uint64_t Frontier::leased_count() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->state.leases().count();
+}
+
+Result<void> Frontier::close() {
+  const StoreCall call(impl_);
+  return impl_->leave();
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <crawlstore/frontier_view.h>
+
+#include "base/inside.h"
+#include "container/reader.h"
+#include "format/queue_run.h"
+#include "frontier/check_call.h"
+#include "frontier/stored_frontier.h"
+
+namespace crawlstore {
+namespace {
+
+using frontier::FrontierSegments;
+using frontier::Item;
+using frontier::LaterItem;
+using frontier::Lease;
+using frontier::State;
+
+Result<void> read_run(const Snapshot& snapshot, const format::SegmentEntry& segment,
+                      const format::RunRef& run, std::vector<std::byte>& payload) {
+  container::Reader& reader = Inside::of(snapshot);
+  return container::read_run(*reader.storage(),
+                             container::run_name(reader.identity(), segment.id, run.run_id), run,
+                             payload);
+}
+
+Result<FrontierSegments> segments_of(const Snapshot& snapshot, const format::SegmentEntry& entry) {
+  std::vector<std::byte> payload;
+  CRAWLSTORE_TRY(read_run(snapshot, entry, entry.runs.front(), payload));
+  return frontier::read_segments(Inside::of(snapshot).directory(), entry, payload);
+}
+
+FrontierInfo info_of(const FrontierSegments& found) {
+  FrontierInfo info{.id = found.frontier->id,
+                    .name = found.frontier->name,
+                    .group_count = found.table.group_count,
+                    .waiting_count = found.table.waiting_count,
+                    .leased_count = found.table.leased_count,
+                    .clock_ms = found.table.clock_ms,
+                    .step_count = found.table.step_count,
+                    .default_rule = frontier::frontier_rule(found.table.default_rule)};
+  for (const auto* const segment : {found.frontier, found.groups, found.items, found.steps}) {
+    if (segment == nullptr) continue;
+    if (segment != found.frontier) info.run_count += segment->runs.size();
+    for (const format::RunRef& run : segment->runs) {
+      info.allocated_bytes += run.extent().length_bytes;
+    }
+  }
+  return info;
+}
+
+FrontierEntry entry_of(const State& state, std::uint32_t group, const Item& item) {
+  return {.id = item.id,
+          .group = state.groups().key(group),
+          .priority = format::queue_priority(item.order),
+          .attempt = item.attempt,
+          .body = item.body};
+}
+
+/// Calls visit(of(item)) with each until it returns false.
+template <class Items, class Of>
+void visit_all(const Items& items, const FrontierView::VisitEntry& visit, const Of& of) {
+  for (const auto* const item : items) {
+    if (!visit(of(*item))) return;
+  }
+}
+
+FrontierGroup group_of(const State& state, std::uint32_t number) {
+  const frontier::Group& of = state.groups()[number];
+  FrontierGroup group{.key = std::string(state.groups().key(number)),
+                      .waiting_count = of.items.size(),
+                      .later_count = of.later_count,
+                      .leased_count = of.leased_count,
+                      .soft_time_ms = of.soft_time,
+                      .hard_time_ms = of.hard_time,
+                      .failure_count = of.failure_count};
+  if (state.groups().has_setting(number)) {
+    const frontier::GroupSetting& setting = state.groups().setting(number);
+    FrontierRule rule = frontier::frontier_rule(setting.rule);
+    rule.blocked_until_ms = setting.blocked_until;
+    rule.is_active = setting.is_active;
+    group.rule = rule;
+  }
+  return group;
+}
+
+std::vector<const LaterItem*> later_of(const State& state) {
+  std::vector<const LaterItem*> items;
+  for (const LaterItem& item : state.later().all()) items.push_back(&item);
+  std::ranges::sort(items, [](const LaterItem* a, const LaterItem* b) {
+    return std::pair(a->time, a->item.id) < std::pair(b->time, b->item.id);
+  });
+  return items;
+}
+
+}  // namespace
+
+struct FrontierView::Impl {
+  FrontierInfo info;
+  State state;
+};
+
+FrontierView::FrontierView(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::vector<FrontierInfo>> FrontierView::list(const Snapshot& snapshot) {
+  std::vector<const format::SegmentEntry*> entries;
+  Inside::of(snapshot).directory().for_each_segment([&](const format::SegmentEntry& entry) {
+    if (entry.kind == SegmentKind::kFrontier) entries.push_back(&entry);
+  });
+  std::ranges::sort(entries, {}, &format::SegmentEntry::name);
+  std::vector<FrontierInfo> frontiers;
+  for (const auto* const entry : entries) {
+    CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
+    frontiers.push_back(info_of(found));
+  }
+  return frontiers;
+}
+
+Result<FrontierView> FrontierView::open(const Snapshot& snapshot, std::string_view name) {
+  const auto* const entry =
+      Inside::of(snapshot).directory().find_named(SegmentKind::kFrontier, name);
+  if (entry == nullptr) {
+    return fail(Errc::kUnknownName, "the generation has no frontier of this name");
+  }
+  CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
+  std::vector<std::byte> payload;
+  const auto read = [&](const format::SegmentEntry& segment,
+                        const format::RunRef& run) -> Result<std::span<const std::byte>> {
+    CRAWLSTORE_TRY(read_run(snapshot, segment, run, payload));
+    return std::span<const std::byte>(payload);
+  };
+  CRAWLSTORE_TRY(auto stored, frontier::read_state(found, read));
+  return FrontierView(std::make_shared<const Impl>(Impl{info_of(found), std::move(stored.state)}));
+}
+
+const FrontierInfo& FrontierView::info() const {
+  return impl_->info;
+}
+
+void FrontierView::for_each_group(const VisitGroup& visit) const {
+  for (std::uint32_t number = 0; number < impl_->state.groups().count(); ++number) {
+    if (!visit(group_of(impl_->state, number))) return;
+  }
+}
+
+std::optional<FrontierGroup> FrontierView::group(std::string_view key) const {
+  const auto number = impl_->state.groups().find(key);
+  return number ? std::optional(group_of(impl_->state, *number)) : std::nullopt;
+}
+
+void FrontierView::for_each_waiting(std::string_view group, const VisitEntry& visit) const {
+  const State& state = impl_->state;
+  const auto number = state.groups().find(group);
+  if (!number) return;
+  bool goes_on = true;
+  const VisitEntry note = [&](const FrontierEntry& entry) { return goes_on = visit(entry); };
+  std::vector<const Item*> items;
+  for (const Item& item : state.groups()[*number].items.all()) items.push_back(&item);
+  std::ranges::sort(items,
+                    [](const Item* a, const Item* b) { return frontier::leaves_before(*a, *b); });
+  visit_all(items, note, [&](const Item& item) { return entry_of(state, *number, item); });
+  if (!goes_on || state.groups()[*number].later_count == 0) return;
+  for_each_later([&](const FrontierEntry& entry) { return entry.group != group || visit(entry); });
+}
+
+void FrontierView::for_each_lease(const VisitEntry& visit) const {
+  const State& state = impl_->state;
+  std::vector<const Lease*> leases;
+  for (const auto& [id, lease] : state.leases().all()) leases.push_back(&lease);
+  std::ranges::sort(leases, [](const Lease* a, const Lease* b) {
+    const auto rank = [](const Lease* lease) {
+      return std::tuple(lease->until == 0, lease->until, lease->item.id);
+    };
+    return rank(a) < rank(b);
+  });
+  visit_all(leases, visit, [&](const Lease& lease) {
+    FrontierEntry entry = entry_of(state, lease.group, lease.item);
+    entry.until_ms = lease.until;
+    return entry;
+  });
+}
+
+void FrontierView::for_each_later(const VisitEntry& visit) const {
+  const State& state = impl_->state;
+  visit_all(later_of(state), visit, [&](const LaterItem& later) {
+    FrontierEntry entry = entry_of(state, later.group, later.item);
+    entry.not_before_ms = later.time;
+    return entry;
+  });
+}
+
+std::optional<std::uint64_t> FrontierView::next_due_ms() const {
+  return impl_->state.next_due();
+}
+
+}  // namespace crawlstore

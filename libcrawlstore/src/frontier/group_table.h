@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/seeded_hash.h"
+#include "format/frontier_table.h"
+#include "frontier/items.h"
+
+namespace crawlstore::frontier {
+
+/// The rule of a group, and what no default rule has.
+struct GroupSetting {
+  format::GroupRule rule;
+  std::uint64_t blocked_until = 0;
+  bool is_active = true;
+};
+
+/// A group, but for its key and a setting of its own. Times are milliseconds since 1970.
+struct Group {
+  ItemHeap items;               ///< that may be taken
+  std::uint64_t soft_time = 0;  ///< before which it should not be visited
+  std::uint64_t hard_time = 0;  ///< before which it must not be visited
+  std::uint32_t leased_count = 0;
+  std::uint32_t later_count = 0;    ///< items whose time has not come
+  std::uint32_t failure_count = 0;  ///< since the last success
+};
+
+/// All groups, by number: 0, 1, 2 ... in the order in which they came. Threads: one at a time.
+/// Memory: about 150 bytes a group, its key, and its items.
+class GroupTable {
+ public:
+  explicit GroupTable(const format::GroupRule& default_rule) : default_{default_rule} {}
+
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(keys_.size()); }
+  [[nodiscard]] std::string_view key(std::uint32_t group) const { return keys_[group]; }
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view key) const {
+    const auto found = numbers_.find(key);
+    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// Gives the next number to a key. Returns false if a group has it.
+  bool add(std::string_view key) {
+    if (numbers_.contains(key)) return false;
+    const std::uint32_t number = count();
+    numbers_.emplace(keys_.emplace_back(key), number);
+    groups_.emplace_back();
+    return true;
+  }
+
+  [[nodiscard]] Group& operator[](std::uint32_t group) { return groups_[group]; }
+  [[nodiscard]] const Group& operator[](std::uint32_t group) const { return groups_[group]; }
+
+  [[nodiscard]] const GroupSetting& setting(std::uint32_t group) const {
+    const auto found = settings_.find(group);
+    return found == settings_.end() ? default_ : found->second;
+  }
+  [[nodiscard]] bool has_setting(std::uint32_t group) const { return settings_.contains(group); }
+  void set(std::uint32_t group, const GroupSetting& setting) {
+    settings_.insert_or_assign(group, setting);
+  }
+
+ private:
+  GroupSetting default_;
+  std::deque<std::string> keys_;  // which stay where they are
+  std::unordered_map<std::string_view, std::uint32_t, SeededHash> numbers_;
+  std::vector<Group> groups_;
+  std::unordered_map<std::uint32_t, GroupSetting> settings_;  // of groups that have their own
+};
+
+}  // namespace crawlstore::frontier

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Arithmetic of times and intervals, in milliseconds: spec/format.md#step-runs. Pure functions.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "format/frontier_layout.h"
+
+namespace crawlstore::frontier {
+
+/// An interval is doubled so often by failures.
+inline constexpr std::uint32_t kDoublingsMax = 6;
+
+/// A time that is so many milliseconds after another.
+constexpr std::uint64_t after(std::uint64_t time, std::uint64_t ms) {
+  return std::min(format::kItemTimeMax, time + ms);
+}
+
+/// An interval after so many failures.
+constexpr std::uint64_t stretched(std::uint64_t ms, std::uint32_t failure_count) {
+  return std::min(format::kItemTimeMax, ms << std::min(failure_count, kDoublingsMax));
+}
+
+/// The time from which a visit may be made when `next` is that of even visits.
+constexpr std::uint64_t with_burst(std::uint64_t next, std::uint64_t interval,
+                                   std::uint32_t burst) {
+  if (burst == 1 || interval == 0) return next;
+  return burst - 1 > next / interval ? 0 : next - (burst - 1) * interval;
+}
+
+}  // namespace crawlstore::frontier

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "frontier/items.h"
+
+namespace crawlstore::frontier {
+
+/// An item that is not to be taken before a time.
+struct LaterItem {
+  std::uint64_t time = 0;  ///< milliseconds since 1970
+  std::uint32_t group = 0;
+  Item item;
+};
+
+/// Items whose time has not come. Threads: one at a time. Cost: O(log n) to put and to take the
+/// first, O(n) to look for an id.
+class LaterItems {
+ public:
+  [[nodiscard]] bool is_empty() const { return items_.empty(); }
+  /// The lowest time of all.
+  [[nodiscard]] std::uint64_t first_time() const { return items_.front().time; }
+  /// In no order.
+  [[nodiscard]] const std::vector<LaterItem>& all() const { return items_; }
+
+  void put(LaterItem item) {
+    items_.push_back(std::move(item));
+    std::push_heap(items_.begin(), items_.end(), is_behind);
+  }
+  LaterItem take_first() {
+    std::pop_heap(items_.begin(), items_.end(), is_behind);
+    LaterItem item = std::move(items_.back());
+    items_.pop_back();
+    return item;
+  }
+  [[nodiscard]] const LaterItem* find(std::uint32_t group, std::uint64_t id) const {
+    const auto found = place_of(group, id);
+    return found == items_.end() ? nullptr : &*found;
+  }
+  std::optional<LaterItem> take(std::uint32_t group, std::uint64_t id) {
+    const auto found = items_.begin() + (place_of(group, id) - items_.begin());
+    if (found == items_.end()) return std::nullopt;
+    LaterItem item = std::move(*found);
+    *found = std::move(items_.back());
+    items_.pop_back();
+    std::make_heap(items_.begin(), items_.end(), is_behind);
+    return item;
+  }
+  /// Calls of(LaterItem) with each item of a group, which is gone then.
+  template <class Of>
+  void drop(std::uint32_t group, const Of& of) {
+    std::erase_if(items_, [&](const LaterItem& item) {
+      if (item.group != group) return false;
+      of(item);
+      return true;
+    });
+    std::make_heap(items_.begin(), items_.end(), is_behind);
+  }
+
+ private:
+  static bool is_behind(const LaterItem& a, const LaterItem& b) {
+    return std::tuple(a.time, a.group, a.item.id) > std::tuple(b.time, b.group, b.item.id);
+  }
+  [[nodiscard]] std::vector<LaterItem>::const_iterator place_of(std::uint32_t group,
+                                                                std::uint64_t id) const {
+    return std::ranges::find_if(
+        items_, [&](const LaterItem& item) { return item.item.id == id && item.group == group; });
+  }
+
+  std::vector<LaterItem> items_;  // a heap, the lowest time in front
+};
+
+}  // namespace crawlstore::frontier

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "frontier/group_heap.h"
+
+namespace crawlstore::frontier {
+
+/// A group of which an item may be taken: its best item, and the times from which it may be
+/// visited, in milliseconds since 1970: `soft_from`, or, where nothing else may be, `hard_from`.
+struct Visitable {
+  std::uint64_t order = 0;
+  std::uint64_t id = 0;
+  std::uint64_t soft_from = 0;
+  std::uint64_t hard_from = 0;  ///< at most soft_from
+};
+
+/// The groups that may be visited now or later. Threads: one at a time. Cost: O(log n).
+class Schedule {
+ public:
+  void set(std::uint32_t group, const Visitable& visitable) {
+    if (visitable.soft_from <= clock_) {
+      soft_.remove(group);
+      hard_.remove(group);
+      ready_.set(group, {visitable.order, visitable.id});
+      return;
+    }
+    ready_.remove(group);
+    soft_.set(group, visitable.soft_from);
+    hard_.set(group, visitable.hard_from);
+  }
+  void remove(std::uint32_t group) {
+    ready_.remove(group);
+    soft_.remove(group);
+    hard_.remove(group);
+  }
+
+  /// Sets the clock, and takes off the schedule a group whose soft time has come since: the caller
+  /// sets it again. None: there are no more.
+  std::optional<std::uint32_t> advance(std::uint64_t clock) {
+    clock_ = clock;
+    if (soft_.is_empty() || soft_.first_key() > clock) return std::nullopt;
+    const std::uint32_t group = soft_.first();
+    remove(group);
+    return group;
+  }
+
+  /// The group with the best item of those whose soft time has come, else the one whose hard time
+  /// came first.
+  [[nodiscard]] std::optional<std::uint32_t> next() const {
+    if (!ready_.is_empty()) return ready_.first();
+    if (!hard_.is_empty() && hard_.first_key() <= clock_) return hard_.first();
+    return std::nullopt;
+  }
+  /// The time from which next() has one if nothing changes; none: there is no group.
+  [[nodiscard]] std::optional<std::uint64_t> due() const {
+    if (!ready_.is_empty()) return clock_;
+    if (hard_.is_empty()) return std::nullopt;
+    return hard_.first_key();
+  }
+
+ private:
+  std::uint64_t clock_ = 0;
+  GroupHeap<std::pair<std::uint64_t, std::uint64_t>> ready_;  // by the best item
+  GroupHeap<std::uint64_t> soft_;                             // by soft_from: not yet ready
+  GroupHeap<std::uint64_t> hard_;                             // the same groups, by hard_from
+};
+
+}  // namespace crawlstore::frontier

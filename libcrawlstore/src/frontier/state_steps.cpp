@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each function looks whether its step is possible before it changes anything.
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/queue_run.h"
+#include "frontier/intervals.h"
+#include "frontier/state.h"
+
+namespace crawlstore::frontier {
+namespace {
+
+using format::AgainStep;
+using format::BackStep;
+using format::ClockStep;
+using format::DropStep;
+using format::ExtendStep;
+using format::FinishStep;
+using format::GroupRule;
+using format::GroupStep;
+using format::kRuleActive;
+using format::kRuleBlocked;
+using format::kRuleBurst;
+using format::kRuleHard;
+using format::kRuleInFlight;
+using format::kRuleSoft;
+using format::LeasedStep;
+using format::LeaseStep;
+using format::PutStep;
+using format::queue_order;
+using format::RemoveStep;
+using format::RuleStep;
+using format::Step;
+using format::StepBytes;
+using format::TimesStep;
+using format::UpdateStep;
+using format::VisitStep;
+
+auto contradicts(const char* text) {
+  return fail(Errc::kSegmentInvalid, text);
+}
+
+std::string text_of(StepBytes bytes) {
+  std::string text(bytes.size(), '\0');
+  std::ranges::transform(bytes, text.begin(),
+                         [](std::byte byte) { return static_cast<char>(byte); });
+  return text;
+}
+
+}  // namespace
+
+class State::Steps {
+ public:
+  Steps(State& state, const Taken& taken) : s_(state), taken_(taken) {}
+
+  Result<void> on(const ClockStep& step);
+  Result<void> on(const GroupStep& step);
+  Result<void> on(const PutStep& step);
+  Result<void> on(const LeaseStep& step);
+  Result<void> on(const VisitStep& step);
+  Result<void> on(const FinishStep& step);
+  Result<void> on(const BackStep& step);
+  Result<void> on(const ExtendStep& step);
+  Result<void> on(const RemoveStep& step);
+  Result<void> on(const UpdateStep& step);
+  Result<void> on(const RuleStep& step);
+  Result<void> on(const DropStep& step);
+  Result<void> on(const TimesStep& step);
+  Result<void> on(const LeasedStep& step);
+  Result<void> on(const AgainStep& step);
+  template <class Other>
+  Result<void> on(const Other& /*step*/) {
+    return fail(Errc::kUnknownFeature, "a frontier has steps of a later version");
+  }
+
+ private:
+  [[nodiscard]] bool has(std::uint32_t group) const { return group < s_.groups_.count(); }
+  void charge(std::uint32_t group);
+
+  State& s_;
+  const Taken& taken_;
+};
+
+Result<void> State::apply(const Step& step, const Taken& taken) {
+  Steps steps(*this, taken);
+  return std::visit([&steps](const auto& one) { return steps.on(one); }, step);
+}
+
+/// Leases end before items come to wait, and both before groups become ready.
+Result<void> State::Steps::on(const ClockStep& step) {
+  if (step.time < s_.clock_) return contradicts("the clock of a frontier goes back");
+  s_.clock_ = step.time;
+  while (auto ended = s_.leases_.take_ended(s_.clock_)) {
+    --s_.groups_[ended->group].leased_count;
+    s_.wait(ended->group, std::move(ended->item), 0);
+  }
+  while (!s_.later_.is_empty() && s_.later_.first_time() <= s_.clock_) {
+    LaterItem due = s_.later_.take_first();
+    --s_.groups_[due.group].later_count;
+    s_.groups_[due.group].items.put(std::move(due.item));
+    s_.place(due.group);
+  }
+  while (const auto group = s_.schedule_.advance(s_.clock_)) s_.place(*group);
+  return {};
+}
+
+Result<void> State::Steps::on(const GroupStep& step) {
+  return s_.add_group(text_of(step.key));
+}
+
+Result<void> State::Steps::on(const PutStep& step) {
+  if (!has(step.group)) return contradicts("an item of a frontier is of a group that is none");
+  s_.next_id_ = std::max(s_.next_id_, step.id + 1);
+  s_.wait(step.group, {queue_order(step.priority), step.id, 0, text_of(step.body)}, step.time);
+  return {};
+}
+
+Result<void> State::Steps::on(const LeaseStep& step) {
+  s_.lease_until_ = step.until;
+  return {};
+}
+
+Result<void> State::Steps::on(const VisitStep& step) {
+  if (!has(step.group)) return contradicts("a frontier visits a group that is none");
+  Group& group = s_.groups_[step.group];
+  if (group.items.size() < step.count) return contradicts("a visit takes more than waits");
+  std::vector<Item> items;
+  std::vector<std::uint64_t> ids;
+  std::uint64_t sum = 0;
+  bool is_free = true;
+  for (std::uint32_t i = 0; i < step.count; ++i) {
+    items.push_back(group.items.take_first());
+    sum += items.back().id;
+    ids.push_back(items.back().id);
+    is_free = is_free && s_.leases_.find(items.back().id) == nullptr;
+  }
+  std::ranges::sort(ids);
+  is_free = is_free && std::ranges::adjacent_find(ids) == ids.end();
+  if (static_cast<std::uint16_t>(sum) != step.check || !is_free) {
+    for (Item& item : items) group.items.put(std::move(item));
+    return contradicts(is_free ? "a visit takes other items than it took"
+                               : "an item of a frontier is leased twice");
+  }
+  for (Item& item : items) {
+    s_.again_.erase(item.id);
+    ++item.attempt;
+    const Lease& lease = s_.leases_.put({step.group, s_.lease_until_, std::move(item)});
+    if (taken_) taken_(lease);
+  }
+  group.leased_count += step.count;
+  s_.waiting_count_ -= step.count;
+  charge(step.group);
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const FinishStep& step) {
+  for (const std::uint64_t id : step.ids) {
+    if (auto lease = s_.leases_.take(id)) {
+      --s_.groups_[lease->group].leased_count;
+      s_.groups_[lease->group].failure_count = 0;
+      s_.place(lease->group);
+      continue;
+    }
+    // Its lease has ended: what waits of it is done, too.
+    const auto again = s_.again_.find(id);
+    if (again == s_.again_.end()) return contradicts("an item is finished that was never taken");
+    const std::uint32_t group = again->second;
+    s_.take_waiting(group, id);
+    s_.groups_[group].failure_count = 0;
+    s_.place(group);
+  }
+  return {};
+}
+
+Result<void> State::Steps::on(const BackStep& step) {
+  auto lease = s_.leases_.take(step.id);
+  if (!lease) return contradicts("an item is given back that is not leased");
+  Group& group = s_.groups_[lease->group];
+  --group.leased_count;
+  if (step.is_failure) {
+    if (group.failure_count < kDoublingsMax) ++group.failure_count;
+    const GroupRule& rule = s_.groups_.setting(lease->group).rule;
+    group.soft_time =
+        std::max(group.soft_time, after(s_.clock_, stretched(rule.soft_ms, group.failure_count)));
+    group.hard_time =
+        std::max(group.hard_time, after(s_.clock_, stretched(rule.hard_ms, group.failure_count)));
+  }
+  s_.wait(lease->group, std::move(lease->item), step.time);
+  return {};
+}
+
+Result<void> State::Steps::on(const ExtendStep& step) {
+  auto lease = s_.leases_.take(step.id);
+  if (!lease) return contradicts("a lease is extended that is none");
+  lease->until = step.until;
+  s_.leases_.put(*std::move(lease));
+  return {};
+}
+
+Result<void> State::Steps::on(const RemoveStep& step) {
+  if (!has(step.group) || !s_.take_waiting(step.group, step.id)) {
+    return contradicts("an item is removed that does not wait");
+  }
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const UpdateStep& step) {
+  auto found = has(step.group) ? s_.take_waiting(step.group, step.id) : std::nullopt;
+  if (!found) return contradicts("an item is changed that does not wait");
+  found->item.order = queue_order(step.priority);
+  if (step.body) found->item.body = text_of(*step.body);
+  s_.wait(step.group, std::move(found->item), step.time);
+  return {};
+}
+
+Result<void> State::Steps::on(const RuleStep& step) {
+  constexpr std::uint32_t kKnown =
+      kRuleSoft | kRuleHard | kRuleBurst | kRuleInFlight | kRuleBlocked | kRuleActive;
+  if (!has(step.group)) return contradicts("a rule of a frontier is of a group that is none");
+  if ((step.mask & ~kKnown) != 0) {
+    return fail(Errc::kUnknownFeature, "a rule of a frontier has values of a later version");
+  }
+  GroupSetting next = s_.groups_.setting(step.group);
+  if ((step.mask & kRuleSoft) != 0) next.rule.soft_ms = step.soft_ms.value_or(0);
+  if ((step.mask & kRuleHard) != 0) next.rule.hard_ms = step.hard_ms.value_or(0);
+  if ((step.mask & kRuleBurst) != 0) next.rule.burst = step.burst;
+  if ((step.mask & kRuleInFlight) != 0) next.rule.in_flight_max = step.in_flight_max;
+  if ((step.mask & kRuleBlocked) != 0) next.blocked_until = step.blocked_until;
+  if ((step.mask & kRuleActive) != 0) next.is_active = step.is_active;
+  if (next.rule.hard_ms > next.rule.soft_ms) {
+    return contradicts("a hard interval of a frontier is above the soft one");
+  }
+  s_.groups_.set(step.group, next);
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const DropStep& step) {
+  if (!has(step.group)) return contradicts("a frontier drops a group that is none");
+  Group& group = s_.groups_[step.group];
+  for (const Item& item : group.items.all()) s_.again_.erase(item.id);
+  s_.waiting_count_ -= group.items.size();
+  group.items.clear();
+  if (group.later_count != 0) {
+    s_.later_.drop(step.group, [this](const LaterItem& later) { s_.again_.erase(later.item.id); });
+    s_.waiting_count_ -= std::exchange(group.later_count, 0);
+  }
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const TimesStep& step) {
+  if (!has(step.group)) return contradicts("times of a frontier are of a group that is none");
+  Group& group = s_.groups_[step.group];
+  group.soft_time = step.soft_time;
+  group.hard_time = step.hard_time;
+  group.failure_count = step.failures;
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const LeasedStep& step) {
+  if (!has(step.group)) return contradicts("a lease of a frontier is of a group that is none");
+  if (s_.leases_.find(step.id) != nullptr) {
+    return contradicts("an item of a frontier is leased twice");
+  }
+  s_.leases_.put({step.group,
+                  step.until,
+                  {queue_order(step.priority), step.id, step.attempt, text_of(step.body)}});
+  ++s_.groups_[step.group].leased_count;
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const AgainStep& step) {
+  if (!has(step.group)) return contradicts("an item of a frontier is of a group that is none");
+  if (s_.again_.contains(step.id)) return contradicts("an item of a frontier waits twice");
+  s_.wait(step.group, {queue_order(step.priority), step.id, step.attempt, text_of(step.body)},
+          step.time);
+  return {};
+}
+
+void State::Steps::charge(std::uint32_t group) {
+  Group& of = s_.groups_[group];
+  const GroupRule& rule = s_.groups_.setting(group).rule;
+  of.soft_time =
+      after(std::max(s_.clock_, of.soft_time), stretched(rule.soft_ms, of.failure_count));
+  of.hard_time =
+      after(std::max(s_.clock_, of.hard_time), stretched(rule.hard_ms, of.failure_count));
+}
+
+}  // namespace crawlstore::frontier

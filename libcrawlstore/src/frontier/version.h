@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "container/run.h"
+#include "container/writer.h"
+#include "format/frontier_table.h"
+#include "frontier/state.h"
+#include "frontier/step_log.h"
+#include "frontier/stored_frontier.h"
+
+namespace crawlstore::frontier {
+
+/// The content that a generation has of a frontier, or will have: a value.
+struct Version {
+  format::FrontierTable table;
+  std::vector<container::RunPtr> groups;    ///< ascending, as all
+  std::vector<container::RunPtr> pieces;    ///< in the order of their groups
+  std::vector<container::RunPtr> journals;  ///< in the order of their steps
+  std::uint32_t stored_group_count = 0;     ///< in `groups`
+  std::uint64_t piece_bytes = 0;
+  std::uint64_t journal_bytes = 0;
+};
+
+/// Writes versions of one frontier. Threads: one at a time, with the turn of the store.
+class VersionWriter {
+ public:
+  VersionWriter(container::Writer& writer, SegmentId frontier, std::uint64_t checkpoint_bytes)
+      : writer_(writer), frontier_(frontier), checkpoint_bytes_(checkpoint_bytes) {}
+
+  /// Writes the steps that came since `before`, whose state is `state` now, as journals; or, when
+  /// the journals have become longer than the pieces, all groups as pieces. Joins journals when
+  /// there are many. Nothing is in the directory yet.
+  ///   errors  of the storage: the runs that were written give their places back
+  Result<Version> write(const Version& before, StepLog& steps, const State& state);
+  /// Puts the segments of a version, under this name, into the changes of the writer.
+  ///   returns  the run of the table, which the commit publishes
+  Result<container::RunPtr> put(const Version& version, std::string_view name);
+
+ private:
+  Result<void> write_journals(Version& next, StepLog& steps);
+  Result<void> join_journals(Version& next);
+  Result<void> write_pieces(Version& next, const State& state);
+  Result<void> write_groups(Version& next, const State& state);
+  Result<container::RunPtr> write_run(SegmentId& segment, SegmentKind kind,
+                                      std::span<const std::byte> payload, std::uint64_t count);
+  void put_log(SegmentId segment, SegmentKind kind, std::vector<container::RunPtr> runs);
+
+  container::Writer& writer_;
+  SegmentId frontier_;
+  std::uint64_t checkpoint_bytes_;
+};
+
+}  // namespace crawlstore::frontier

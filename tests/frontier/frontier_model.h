@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A frontier as its header describes it: one list of items that is looked through at each call.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <crawlstore/frontier_view.h>
+
+namespace crawlstore::testing {
+
+class FrontierModel {
+ public:
+  struct Item {
+    std::uint64_t id = 0;
+    std::string group;
+    double priority = 0;
+    std::string body;
+    std::uint64_t not_before = 0;
+    std::uint32_t attempt = 0;
+    std::optional<std::uint64_t> until;  // of one that is leased; 0: for ever
+    friend bool operator==(const Item&, const Item&) = default;
+  };
+  struct Group {
+    std::uint64_t number = 0;
+    FrontierRule rule;
+    std::uint64_t soft = 0;
+    std::uint64_t hard = 0;
+    std::uint32_t failures = 0;
+  };
+
+  explicit FrontierModel(const FrontierRule& rule) : rule_(rule) {}
+
+  void put(const FrontierItem& item) {
+    group(std::string(item.group));
+    items_.push_back({next_id_++,
+                      std::string(item.group),
+                      item.priority,
+                      std::string(item.body),
+                      item.not_before_ms <= clock_ ? 0 : item.not_before_ms,
+                      0,
+                      {}});
+  }
+  std::vector<Item> take(std::size_t count, std::uint32_t per_group, std::uint64_t lease_ms,
+                         std::uint64_t now) {
+    const std::uint64_t begin = std::max(clock_, now);
+    std::vector<Item> taken;
+    if (count == 0 || !is_due(begin)) return taken;
+    set_clock(now);
+    std::set<std::string> visited;
+    while (taken.size() < count) {
+      const auto key = next_group(visited);
+      if (!key) break;
+      visited.insert(*key);
+      Group& of = group(*key);
+      auto due = due_of(*key);
+      const std::size_t more = of.rule.in_flight_max - leased_count(*key);
+      due.resize(std::min({due.size(), count - taken.size(), std::size_t{per_group}, more}));
+      for (Item* item : due) {
+        item->until = lease_ms == 0 ? 0 : clock_ + lease_ms;
+        ++item->attempt;
+        item->not_before = 0;
+        taken.push_back(*item);
+      }
+      of.soft = std::max(clock_, of.soft) + (of.rule.delay_ms << of.failures);
+      of.hard = std::max(clock_, of.hard) + (of.rule.hard_ms << of.failures);
+    }
+    return taken;
+  }
+  void finish(std::uint64_t id) {
+    std::erase_if(items_, [&](const Item& item) {
+      if (item.id != id || item.attempt == 0) return false;
+      group(item.group).failures = 0;
+      return true;
+    });
+  }
+  void give_back(const GivenBack& back, std::uint64_t now) {
+    set_clock(now);
+    Item* const item = find(back.id);
+    if (item == nullptr || !item->until) return;
+    item->until.reset();
+    item->not_before = back.not_before_ms <= clock_ ? 0 : back.not_before_ms;
+    if (!back.is_failure) return;
+    Group& of = group(item->group);
+    of.failures = std::min(of.failures + 1, 6U);
+    of.soft = std::max(of.soft, clock_ + (of.rule.delay_ms << of.failures));
+    of.hard = std::max(of.hard, clock_ + (of.rule.hard_ms << of.failures));
+  }
+  void extend(std::uint64_t id, std::uint64_t until) {
+    Item* const item = find(id);
+    if (item != nullptr && item->until) item->until = until;
+  }
+  void set_rule(const std::string& key, const FrontierRule& rule) { group(key).rule = rule; }
+  void drop_group(const std::string& key) {
+    std::erase_if(items_, [&](const Item& item) { return item.group == key && !item.until; });
+  }
+  void set_clock(std::uint64_t now) {
+    clock_ = std::max(clock_, now);
+    for (Item& item : items_) {
+      if (item.until && *item.until != 0 && *item.until <= clock_) item.until.reset();
+      if (item.not_before <= clock_) item.not_before = 0;
+    }
+  }
+
+  [[nodiscard]] std::vector<Item> items() const {
+    auto items = items_;
+    std::ranges::sort(items, {}, &Item::id);
+    return items;
+  }
+  [[nodiscard]] const std::map<std::string, Group>& groups() const { return groups_; }
+  [[nodiscard]] std::uint64_t clock() const { return clock_; }
+  [[nodiscard]] std::uint64_t next_id() const { return next_id_; }
+
+ private:
+  Group& group(const std::string& key) {
+    return groups_.try_emplace(key, Group{groups_.size(), rule_}).first->second;
+  }
+  Item* find(std::uint64_t id) {
+    const auto found = std::ranges::find(items_, id, &Item::id);
+    return found == items_.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] std::size_t leased_count(const std::string& key) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        items_, [&](const Item& item) { return item.group == key && item.until; }));
+  }
+  /// Items of a group that may be taken, the first to leave first.
+  std::vector<Item*> due_of(const std::string& key) {
+    std::vector<Item*> due;
+    for (Item& item : items_) {
+      if (item.group == key && !item.until && item.not_before <= clock_) due.push_back(&item);
+    }
+    std::ranges::sort(due, [](const Item* a, const Item* b) {
+      return std::tuple(a->attempt == 0, -a->priority, a->id) <
+             std::tuple(b->attempt == 0, -b->priority, b->id);
+    });
+    return due;
+  }
+  [[nodiscard]] static std::uint64_t from(std::uint64_t next, std::uint64_t interval,
+                                          const Group& of) {
+    const std::uint64_t early = (of.rule.burst - 1) * (interval << of.failures);
+    return std::max(of.rule.blocked_until_ms, next - std::min(next, early));
+  }
+  /// The group to visit: by its best item, or else by its hard time.
+  std::optional<std::string> next_group(const std::set<std::string>& visited) {
+    std::optional<std::tuple<double, std::uint64_t, std::string>> ready;
+    std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> early;
+    for (const auto& [key, of] : groups_) {
+      const auto due = due_of(key);
+      if (visited.contains(key) || due.empty() || !of.rule.is_active) continue;
+      if (leased_count(key) >= of.rule.in_flight_max) continue;
+      const std::tuple best(-due.front()->priority, due.front()->id, key);
+      const std::uint64_t hard = from(of.hard, of.rule.hard_ms, of);
+      if (from(of.soft, of.rule.delay_ms, of) <= clock_) {
+        if (!ready || best < *ready) ready = best;
+      } else if (hard <= clock_ && (!early || std::tuple(hard, of.number, key) < *early)) {
+        early.emplace(hard, of.number, key);
+      }
+    }
+    if (ready) return std::get<2>(*ready);
+    if (early) return std::get<2>(*early);
+    return std::nullopt;
+  }
+  /// Whether something may have changed by this time: a lease ends, or an item comes due.
+  bool is_due(std::uint64_t now) {
+    FrontierModel later = *this;
+    for (const Item& item : items_) {
+      if (item.until && *item.until != 0 && *item.until <= now) return true;
+      if (!item.until && item.not_before != 0 && item.not_before <= now) return true;
+    }
+    later.set_clock(now);
+    return later.next_group({}).has_value();
+  }
+
+  FrontierRule rule_;
+  std::vector<Item> items_;
+  std::map<std::string, Group> groups_;
+  std::uint64_t clock_ = 0;
+  std::uint64_t next_id_ = 0;
+};
+
+}  // namespace crawlstore::testing

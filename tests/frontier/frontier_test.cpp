@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random calls, beside a model that looks through a list: every answer, and all that a reader sees
+// after each commit, in the same process and in the next one.
+#include <gtest/gtest.h>
+
+#include <crawlstore/frontier_view.h>
+#include <crawlstore/transaction.h>
+#include <crawlstore/verify.h>
+
+#include "drum/memory_store.h"
+#include "frontier/frontier_model.h"
+#include "support/seeded.h"
+
+namespace crawlstore::testing {
+namespace {
+
+constexpr std::uint64_t kBegin = 4'000'000'000'000;  // behind the wall clock
+
+class FrontierCalls : public ::testing::Test {
+ protected:
+  static FrontierOptions options() {
+    FrontierOptions options;
+    options.default_rule = {.delay_ms = 40, .hard_ms = 10, .in_flight_max = 2};
+    options.checkpoint_bytes = 3000;
+    return options;
+  }
+  FrontierCalls() { frontier_.emplace(must(Frontier::open(*store_, "f", options()))); }
+
+  std::string some_key() { return "host" + std::to_string(random_.below(12)); }
+  void put() {
+    std::vector<std::string> texts;
+    std::vector<FrontierItem> items;
+    const std::size_t count = random_.below(8);
+    for (std::size_t i = 0; i < count; ++i) {
+      texts.push_back(some_key());
+      texts.push_back(std::string(random_.below(20), static_cast<char>('a' + random_.below(26))));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const double priority = static_cast<double>(random_.below(6)) - 3;
+      const std::uint64_t later = random_.one_in(4) ? now_ + random_.below(300) : 0;
+      items.push_back({texts[2 * i], priority, texts[2 * i + 1], later});
+    }
+    EXPECT_EQ(must(frontier_->put(items)), model_.next_id());
+    for (const FrontierItem& item : items) model_.put(item);
+  }
+  void take() {
+    now_ += random_.below(60);
+    TakeOptions options;
+    options.count = random_.below(6);
+    options.per_group = static_cast<std::uint32_t>(1 + random_.below(3));
+    options.lease_ms = random_.one_in(5) ? 0 : 1 + random_.below(200);
+    options.now_ms = now_;
+    const auto taken = must(frontier_->take(options));
+    const auto expected = model_.take(options.count, options.per_group, options.lease_ms, now_);
+    ASSERT_EQ(taken.size(), expected.size());
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      EXPECT_EQ(taken[i].id, expected[i].id);
+      EXPECT_EQ(taken[i].group, expected[i].group);
+      EXPECT_EQ(taken[i].priority, expected[i].priority);
+      EXPECT_EQ(taken[i].body, expected[i].body);
+      EXPECT_EQ(taken[i].attempt, expected[i].attempt);
+    }
+  }
+  std::uint64_t some_id() { return random_.below(model_.next_id() + 2); }
+  void change() {
+    const std::uint64_t id = some_id();
+    switch (random_.below(6)) {
+      case 0:
+      case 1:
+        must(frontier_->finish(std::vector{id, some_leased(), id}));
+        model_.finish(id);
+        return model_.finish(last_leased_);
+      case 2: {
+        now_ += random_.below(20);
+        const GivenBack back{some_leased(), random_.one_in(3) ? now_ + random_.below(99) : 0,
+                             random_.one_in(2)};
+        must(frontier_->give_back(std::vector{back}, now_));
+        return model_.give_back(back, now_);
+      }
+      case 3:
+        must(frontier_->extend(std::vector{some_leased()}, now_ + 500));
+        return model_.extend(last_leased_, now_ + 500);
+      case 4: {
+        const std::string key = some_key();
+        const std::uint64_t delay = random_.below(60);
+        const FrontierRule rule{delay,
+                                delay / 2,
+                                static_cast<std::uint32_t>(1 + random_.below(3)),
+                                static_cast<std::uint32_t>(1 + random_.below(3)),
+                                random_.one_in(4) ? now_ + random_.below(90) : 0,
+                                !random_.one_in(5)};
+        must(frontier_->set_rule(key, rule));
+        return model_.set_rule(key, rule);
+      }
+      default: {
+        if (!random_.one_in(8)) return;
+        const std::string key = some_key();
+        must(frontier_->drop_group(key));
+        return model_.drop_group(key);
+      }
+    }
+  }
+  std::uint64_t some_leased() {
+    std::vector<std::uint64_t> leased;
+    for (const auto& item : model_.items()) {
+      if (item.until) leased.push_back(item.id);
+    }
+    last_leased_ = leased.empty() ? some_id() : leased[random_.below(leased.size())];
+    return last_leased_;
+  }
+  void call() {
+    switch (random_.below(5)) {
+      case 0:
+      case 1:
+        return put();
+      case 2:
+      case 3:
+        return take();
+      default:
+        return change();
+    }
+  }
+
+  /// Compares the newest generation, as a reader finds it, with a model.
+  static void expect_in_file(MemoryStore& store, const FrontierModel& model) {
+    const auto snapshot = must(Snapshot::open(open_memory_storage(store.file(), OpenMode::kRead)));
+    const auto view = must(FrontierView::open(snapshot, "f"));
+    std::vector<FrontierModel::Item> items;
+    const auto note = [&items](const FrontierEntry& entry) {
+      items.push_back({entry.id, std::string(entry.group), entry.priority, std::string(entry.body),
+                       entry.not_before_ms, entry.attempt, entry.until_ms});
+      return true;
+    };
+    view.for_each_lease(note);
+    EXPECT_EQ(items.size(), view.info().leased_count);
+    std::uint64_t group_count = 0;
+    view.for_each_group([&](const FrontierGroup& group) {
+      view.for_each_waiting(group.key, note);
+      const auto& expected = model.groups().at(group.key);
+      EXPECT_EQ(expected.number, group_count++);
+      EXPECT_EQ(group.soft_time_ms, expected.soft);
+      EXPECT_EQ(group.hard_time_ms, expected.hard);
+      EXPECT_EQ(group.failure_count, expected.failures);
+      EXPECT_EQ(group.rule.value_or(options().default_rule), expected.rule);
+      return true;
+    });
+    EXPECT_EQ(group_count, model.groups().size());
+    EXPECT_EQ(view.info().group_count, group_count);
+    EXPECT_EQ(view.info().clock_ms, model.clock());
+    std::ranges::sort(items, {}, &FrontierModel::Item::id);
+    EXPECT_EQ(items, model.items());
+  }
+  void expect_whole() {
+    VerifyOptions deep;
+    deep.level = VerifyLevel::kDeep;
+    const auto report = must(verify(*open_memory_storage(store_.file(), OpenMode::kRead), deep));
+    for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding);
+  }
+  void reopen() {
+    must(frontier_->close());
+    frontier_.reset();
+    store_.reopen();
+    frontier_.emplace(must(Frontier::open(*store_, "f", options())));
+  }
+
+  SeededRandom random_;
+  MemoryStore store_;
+  std::optional<Frontier> frontier_;
+  FrontierModel model_{options().default_rule};
+  std::uint64_t now_ = kBegin;
+  std::uint64_t last_leased_ = 0;
+};
+
+TEST_F(FrontierCalls, DoWhatTheModelDoes) {
+  const int rounds = is_long() ? 20'000 : 1'500;
+  for (int i = 0; i < rounds && !HasFailure(); ++i) {
+    call();
+    EXPECT_EQ(frontier_->waiting_count() + frontier_->leased_count(), model_.items().size());
+    if (random_.one_in(10)) {
+      must(store_->commit());
+      expect_in_file(store_, model_);
+    }
+    if (random_.one_in(40)) reopen();
+    if (random_.one_in(150)) expect_whole();
+  }
+}
+
+TEST_F(FrontierCalls, AreUndoneWithTheirTransaction) {
+  for (int i = 0; i < 200 && !HasFailure(); ++i) {
+    call();
+    const FrontierModel before = model_;
+    std::optional transaction = must(Transaction::begin(*store_));
+    for (int k = 0; k < 5; ++k) call();
+    if (random_.one_in(2)) {
+      must(transaction->commit());
+      expect_in_file(store_, model_);
+    } else {
+      transaction.reset();
+      model_ = before;
+    }
+  }
+  must(store_->commit());
+  expect_in_file(store_, model_);
+}
+
+/// Journals that have become long are replaced by pieces, and groups go into runs of their own.
+TEST_F(FrontierCalls, SurviveThatTheirStepsAreWrittenAnew) {
+  const std::string body(60'000, 'b');
+  for (int round = 0; round < 12; ++round) {
+    std::vector<std::string> keys;
+    std::vector<FrontierItem> items;
+    for (int i = 0; i < 40; ++i) keys.push_back("k" + std::to_string(round * 20 + i));
+    for (int i = 0; i < 40; ++i)
+      items.push_back({keys[static_cast<std::size_t>(i)], 1.0 * i, body});
+    must(frontier_->put(items));
+    for (const FrontierItem& item : items) model_.put(item);
+    must(store_->commit());
+    for (int i = 0; i < 30; ++i) call();
+  }
+  must(store_->commit());
+  expect_in_file(store_, model_);
+  expect_whole();
+  reopen();
+  for (int i = 0; i < 100; ++i) call();
+  must(store_->commit());
+  expect_in_file(store_, model_);
+}
+
+/// A log has at most 256 runs.
+TEST_F(FrontierCalls, MayBeCommittedOneByOne) {
+  for (int i = 0; i < 1000; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    const FrontierItem item{key, 0, "body"};
+    must(frontier_->put(std::vector{item}));
+    model_.put(item);
+    must(store_->commit());
+  }
+  expect_in_file(store_, model_);
+  expect_whole();
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

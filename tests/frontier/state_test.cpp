@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps that contradict what is there, as a hostile file may have them: they are refused, and
+// change nothing.
+#include "frontier/state.h"
+
+#include <gtest/gtest.h>
+
+#include "frontier/intervals.h"
+#include "support/bytes.h"
+
+namespace crawlstore::frontier {
+namespace {
+
+format::StepBytes bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+class Steps : public ::testing::Test {
+ protected:
+  Steps() {
+    apply(format::ClockStep{1000});
+    apply(format::GroupStep{bytes_of("a")});
+    apply(format::PutStep{0, 5, 1, 0, bytes_of("five")});
+    apply(format::PutStep{0, 6, 2, 0, bytes_of("six")});
+    apply(format::PutStep{0, 7, 3, 9000, bytes_of("seven")});
+    apply(format::LeaseStep{5000});
+    apply(format::VisitStep{0, 1, 6});
+  }
+  void apply(const format::Step& step) {
+    const auto applied = state_.apply(step);
+    EXPECT_TRUE(applied) << describe(applied.error());
+  }
+  /// The text of the error; nothing has changed.
+  std::string refusal(const format::Step& step) {
+    const auto before = told();
+    const auto applied = state_.apply(step);
+    EXPECT_EQ(told(), before);
+    return applied ? "none" : applied.error().text;
+  }
+  /// All steps of a piece, in a text.
+  std::string told() const {
+    std::string text = std::to_string(state_.waiting_count());
+    state_.write_piece(0, state_.groups().count(), [&text](const format::Step& step) {
+      text += " " + std::to_string(step.index());
+    });
+    return text;
+  }
+
+  State state_{format::GroupRule{100, 50, 1, 2, format::kNoLimit, format::kNoLimit}};
+};
+
+TEST_F(Steps, AreRefusedWhereTheyContradict) {
+  EXPECT_EQ(refusal(format::ClockStep{999}), "the clock of a frontier goes back");
+  EXPECT_EQ(refusal(format::GroupStep{bytes_of("a")}), "two groups of a frontier have one key");
+  EXPECT_EQ(refusal(format::PutStep{1, 8, 0, 0, {}}),
+            "an item of a frontier is of a group that is none");
+  EXPECT_EQ(refusal(format::VisitStep{1, 1, 0}), "a frontier visits a group that is none");
+  EXPECT_EQ(refusal(format::VisitStep{0, 2, 11}), "a visit takes more than waits");
+  EXPECT_EQ(refusal(format::VisitStep{0, 1, 6}), "a visit takes other items than it took");
+  const std::uint64_t unknown[] = {9};
+  const std::uint64_t waiting[] = {5};
+  EXPECT_EQ(refusal(format::FinishStep{unknown}), "an item is finished that was never taken");
+  EXPECT_EQ(refusal(format::FinishStep{waiting}), "an item is finished that was never taken");
+  EXPECT_EQ(refusal(format::BackStep{5, 0, false}), "an item is given back that is not leased");
+  EXPECT_EQ(refusal(format::ExtendStep{7, 0}), "a lease is extended that is none");
+  EXPECT_EQ(refusal(format::RemoveStep{0, 6}), "an item is removed that does not wait");
+  EXPECT_EQ(refusal(format::RemoveStep{1, 5}), "an item is removed that does not wait");
+  EXPECT_EQ(refusal(format::UpdateStep{0, 6, 1, 0, {}}), "an item is changed that does not wait");
+  EXPECT_EQ(refusal(format::DropStep{1}), "a frontier drops a group that is none");
+  EXPECT_EQ(refusal(format::TimesStep{1, 0, 0, 0}),
+            "times of a frontier are of a group that is none");
+  EXPECT_EQ(refusal(format::LeasedStep{0, 6, 0, 0, 1, {}}),
+            "an item of a frontier is leased twice");
+  format::RuleStep rule{.group = 0, .mask = format::kRuleHard};
+  rule.hard_ms = 101;
+  EXPECT_EQ(refusal(rule), "a hard interval of a frontier is above the soft one");
+  rule.mask = format::kRulePut;
+  EXPECT_EQ(refusal(rule), "a rule of a frontier has values of a later version");
+  EXPECT_EQ(refusal(format::StoredStep{4}), "a frontier has steps of a later version");
+}
+
+TEST_F(Steps, RefuseOneIdTwiceInAVisit) {
+  apply(format::PutStep{0, 5, 1, 0, bytes_of("again")});
+  EXPECT_EQ(refusal(format::VisitStep{0, 2, 10}), "an item of a frontier is leased twice");
+}
+
+TEST_F(Steps, FinishLateItems) {
+  apply(format::ClockStep{5000});
+  EXPECT_EQ(state_.leases().count(), 0U);
+  EXPECT_EQ(state_.group_of_again(6), 0U);
+  const std::uint64_t late[] = {6};
+  apply(format::FinishStep{late});
+  EXPECT_EQ(state_.waiting_count(), 2U);
+  EXPECT_EQ(state_.group_of_again(6), std::nullopt);
+}
+
+TEST_F(Steps, UpdateAndRemoveWhatWaits) {
+  apply(format::UpdateStep{0, 5, 9, 7000, {}});
+  EXPECT_EQ(state_.groups()[0].later_count, 2U);
+  apply(format::RemoveStep{0, 7});
+  EXPECT_EQ(state_.groups()[0].later_count, 1U);
+  EXPECT_EQ(state_.waiting_count(), 1U);
+  apply(format::ClockStep{7000});
+  EXPECT_EQ(state_.groups()[0].items.first().id, 6U) << "its lease has ended";
+  EXPECT_EQ(state_.groups()[0].items.size(), 2U);
+}
+
+TEST(Intervals, AreCutAtTheLastTime) {
+  EXPECT_EQ(after(format::kItemTimeMax, 5), format::kItemTimeMax);
+  EXPECT_EQ(stretched(format::kItemTimeMax, 60), format::kItemTimeMax);
+  EXPECT_EQ(stretched(10, 60), 640U);
+  EXPECT_EQ(with_burst(1000, 100, 1), 1000U);
+  EXPECT_EQ(with_burst(1000, 100, 4), 700U);
+  EXPECT_EQ(with_burst(1000, 100, 0xFFFF'FFFF), 0U);
+  EXPECT_EQ(with_burst(1000, 0, 9), 1000U);
+}
+
+}  // namespace
+}  // namespace crawlstore::frontier
