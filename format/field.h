@@ -20,8 +20,8 @@ namespace crawlstore::format {
 
 /// One field; offset relative to the bytes described.
 ///   name   "generation", "tables[3]"
-///   type   u8 u16 u32 u64 i32 i64 f32 f64, hex8 to hex64, time_us, uuid, string, zeros; struct and
-///          list head what follows with a greater depth
+///   type   u8 u16 u32 u64 i32 i64 f32 f64, hex8 to hex64, leb128, time_us, uuid, string, zeros,
+///          bytes; struct and list head what follows with a greater depth
 ///   value  numbers plain, hex with 0x; of a list the number of its entries; of a struct empty
 struct Field {
   std::string name;
@@ -59,7 +59,7 @@ Fields describe_queue_run_footer(std::span<const std::byte> bytes);
 
 /// Numbers that stand one behind another.
 ///   name      of the list: the fields are name[first], name[first + 1] ...
-///   width     4 or 8 bytes
+///   width     2, 4 or 8 bytes
 ///   is_float  of IEEE 754; else unsigned
 struct NumberList {
   std::string_view name;

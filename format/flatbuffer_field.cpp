@@ -11,7 +11,9 @@
 #include "format/drum_table.h"
 #include "format/field_members.h"
 #include "format/flatbuffer_input.h"
+#include "format/frontier_field.h"
 #include "format/layout.h"
+#include "frontier_generated.h"
 #include "pages_generated.h"
 
 namespace crawlstore::format {
@@ -50,9 +52,14 @@ constexpr std::array kDrumBucket{
     Member{"key_log", Form::kUnsigned, 16, 8},   Member{"aux_log", Form::kUnsigned, 24, 8},
     Member{"key_count", Form::kUnsigned, 32, 8}, Member{"pending_count", Form::kUnsigned, 40, 8},
 };
+constexpr std::array kItemRunSpan{
+    Member{"run_id", Form::kUnsigned, 0, 8},
+    Member{"first_step", Form::kUnsigned, 8, 8},
+    Member{"last_step", Form::kUnsigned, 16, 8},
+};
 static_assert(sizeof(fb::TableRef) == 40 && sizeof(fb::HeldExtent) == 32 &&
               sizeof(fb::HeldTableRef) == 32 && sizeof(fb::Run) == 48 &&
-              sizeof(fb::DrumBucket) == 48);
+              sizeof(fb::DrumBucket) == 48 && sizeof(fb::ItemRunSpan) == 24);
 
 /// Fields of one verified FlatBuffer.
 class FieldWriter {
@@ -94,6 +101,21 @@ class FieldWriter {
         if (fields_.size() < kFieldsMax) fields_.push_back(std::move(field));
       }
       close_entry();
+    }
+  }
+
+  /// A vector of numbers of 8 bytes, at any address.
+  void numbers(const char* name, const flatbuffers::Vector<std::uint64_t>* vector) {
+    const auto* data = vector == nullptr ? nullptr : vector->Data();
+    const std::size_t count = size_of(vector);
+    add(name, "list", data, count * 8, std::to_string(count));
+    if (count == 0) return;
+    const std::uint64_t base = fields_.back().offset_bytes;
+    const auto shown = bytes_.subspan(base, std::min(count, entries_max_) * 8);
+    for (Field& field : describe_numbers({.name = name}, shown)) {
+      field.offset_bytes += base;
+      field.depth = depth_ + 1;
+      fields_.push_back(std::move(field));
     }
   }
 
@@ -252,6 +274,31 @@ Fields describe_pages(std::span<const std::byte> bytes) {
     out.text("normalizer", pages.normalizer());
   };
   return describe_buffer<fb::Pages>(bytes, 0, describe);
+}
+
+Fields describe_frontier(std::span<const std::byte> bytes, std::size_t entries_max) {
+  const auto describe = [](FieldWriter& out, const fb::Frontier& table) {
+    using F = fb::Frontier;
+    out.number("flags", place_of(table, F::VT_FLAGS), table.flags());
+    out.number("groups", place_of(table, F::VT_GROUPS), table.groups());
+    out.number("items", place_of(table, F::VT_ITEMS), table.items());
+    out.number("steps", place_of(table, F::VT_STEPS), table.steps());
+    out.number("group_count", place_of(table, F::VT_GROUP_COUNT), table.group_count());
+    out.number("waiting_count", place_of(table, F::VT_WAITING_COUNT), table.waiting_count());
+    out.number("leased_count", place_of(table, F::VT_LEASED_COUNT), table.leased_count());
+    out.number("next_id", place_of(table, F::VT_NEXT_ID), table.next_id());
+    out.number("step_count", place_of(table, F::VT_STEP_COUNT), table.step_count());
+    out.number("clock_ms", place_of(table, F::VT_CLOCK_MS), table.clock_ms());
+    out.number("soft_ms", place_of(table, F::VT_SOFT_MS), table.soft_ms());
+    out.number("hard_ms", place_of(table, F::VT_HARD_MS), table.hard_ms());
+    out.number("burst", place_of(table, F::VT_BURST), table.burst());
+    out.number("in_flight_max", place_of(table, F::VT_IN_FLIGHT_MAX), table.in_flight_max());
+    out.number("put_max", place_of(table, F::VT_PUT_MAX), table.put_max());
+    out.number("finished_max", place_of(table, F::VT_FINISHED_MAX), table.finished_max());
+    out.structs("runs", table.runs(), kItemRunSpan);
+    out.numbers("pieces", table.pieces());
+  };
+  return describe_buffer<fb::Frontier>(bytes, entries_max, describe);
 }
 
 Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max) {

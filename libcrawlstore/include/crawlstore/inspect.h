@@ -24,9 +24,10 @@ namespace crawlstore {
 
 /// One line of a description.
 ///   name          the field's name in the spec: "generation"; an entry of a list: "tables[3]"
-///   type          u8 u16 u32 u64 i32 i64 f32 f64; hex8 to hex64 for hexadecimal numbers; time_us:
-///                 microseconds since the epoch, UTC; uuid; string; zeros: bytes that must be zero;
-///                 bytes: not taken apart; struct and list head the lines of greater depth below
+///   type          u8 u16 u32 u64 i32 i64 f32 f64; hex8 to hex64 for hexadecimal numbers; leb128:
+///                 a number of 7 bits a byte; time_us: microseconds since the epoch, UTC; uuid;
+///                 string; zeros: bytes that must be zero; bytes: not taken apart; struct and list
+///                 head the lines of greater depth below
 ///   offset_bytes  in the file; length_bytes 0 = a field with its default, which is not stored
 ///   value         numbers in plain digits or 0x...; of a list how many entries it has; of a struct
 ///                 a word about it, or nothing
