@@ -46,9 +46,9 @@ class Table:
         offset = self.buffer.number(self.vtable + entry, 'H')
         return offset and self.at + offset
 
-    def scalar(self, n, form):
+    def scalar(self, n, form, default=0):
         at = self._field(n)
-        return self.buffer.number(at, form) if at else 0
+        return self.buffer.number(at, form) if at else default
 
     def _vector(self, n, element, align):
         """Place of the elements and their number."""

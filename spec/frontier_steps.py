@@ -18,7 +18,7 @@ StepRun = namedtuple('StepRun', 'is_piece first_step first_group end_group steps
 Step = namedtuple('Step', 'kind values')      # values: by name
 
 
-def parse_group_run(payload, _record_count=None):
+def parse_group_run(payload, record_count=None):
     demand(len(payload) >= HEADER_BYTES and len(payload) % 8 == 0, 'Group runs rule 1: length')
     magic, first, count, key_bytes, codec, reserved, block_count = struct.unpack_from(
         '<8sIIQH6sQ', payload)
@@ -52,6 +52,7 @@ def parse_group_run(payload, _record_count=None):
         demand(None not in raw, 'Group runs rule 4: 13')
         keys = b''.join(raw)
     demand(at == len(payload), 'Group runs rule 1: too long')
+    demand(record_count in (None, count), 'Segments rule 1: record_count')
     return GroupRun(first, drum.cut(keys, lengths))
 
 

@@ -2,7 +2,7 @@
 """A verifying reader of crawl files: python3 reader.py [--no-pin] FILE
 
 Prints one JSON document, or "class: message" on standard error and exits with 1.
-It knows the bits 0 to 4 of features_incompat.
+It knows the bits 0 to 5 of features_incompat.
 """
 import json
 import os
@@ -11,14 +11,16 @@ import sys
 import uuid
 
 import drum as drums
+import frontier
 import pages
 import queue_runs
 import scores
-from container import CLASSES, DRUM, KINDS, PAGES, QUEUE, QUEUE_ENTRIES, REDUCED, SCORE_ARRAY, \
-    CrawlError, CrawlFile, Finding, all_runs, demand, payload_runs
+from container import ALONE, CLASSES, DRUM, FRONTIER, KINDS, PAGES, QUEUE, QUEUE_ENTRIES, REDUCED, \
+    SCORE_ARRAY, CrawlError, CrawlFile, Finding, all_runs, demand, payload_runs
 from drum import OPERATIONS, check_drum
 
-PARSERS = {**drums.PARSERS, **pages.PARSERS, SCORE_ARRAY: scores.parse_score_array,
+PARSERS = {**drums.PARSERS, **pages.PARSERS, **frontier.PARSERS,
+           FRONTIER: frontier.parse_frontier, SCORE_ARRAY: scores.parse_score_array,
            QUEUE: queue_runs.parse_queue_table, QUEUE_ENTRIES: queue_runs.parse_queue_run}
 
 
@@ -32,7 +34,7 @@ def load_segments(file, directory, seen):
             key = (segment.id, segment.kind, run)
             if key not in seen:
                 payload = file.load_run(segment, run)
-                count = None if segment.kind in (DRUM, PAGES, QUEUE) else run.record_count
+                count = None if segment.kind in ALONE else run.record_count
                 seen[key] = PARSERS[segment.kind](payload, count)
             parsed[segment.id].append(seen[key])
         if segment.kind in pages.CHECKS:
@@ -48,6 +50,10 @@ def load_segments(file, directory, seen):
         if segment.kind == QUEUE:
             queue_runs.check_queue(segment, segments, parsed)
     queue_runs.check_logs(segments, parsed)
+    for segment in directory.segments:
+        if segment.kind == FRONTIER:
+            frontier.check_frontier(segment, segments, parsed)
+    frontier.check_logs(segments, parsed)
     for segment in directory.segments:
         if segment.kind == SCORE_ARRAY:
             scores.check_score_array(parsed[segment.id][0], parsed[segment.owner][0],
@@ -173,6 +179,19 @@ def queue_json(segment, segments, parsed):
             'runs': [list(cut) for cut in table.cuts]}
 
 
+def frontier_json(segment, segments, parsed):
+    """Of the groups in runs the keys, of items and steps how many there are by run."""
+    table = parsed[segment.id][0]
+    groups, items, steps = (frontier.runs_of(log, segments, parsed)
+                            for log in (table.groups, table.items, table.steps))
+    return {**table._asdict(), 'id': segment.id, 'name': segment.name.decode(),
+            'runs': [span._asdict() for span in table.runs],
+            'groups': [key.hex() for run in groups.values() for key in run.keys],
+            'items': [sum(map(len, blocks)) for blocks in items.values()],
+            'steps': [{'is_piece': run.is_piece, 'first_step': run.first_step,
+                       'step_count': len(run.steps)} for run in steps.values()]}
+
+
 def segment_json(segment):
     """Of a tiled segment the runs are its tiles and nodes."""
     runs = sorted(all_runs(segment), key=lambda run: run.run_id)
@@ -198,6 +217,8 @@ def document_of(file):
     findings += [Finding('superblock_damaged', 'unfinished', end)
                  for end in file.newer_roots(directory)[:1]]
     segments = {s.id: s for s in directory.segments}
+    frontiers = [frontier_json(s, segments, parsed) for s in directory.segments
+                 if s.kind == FRONTIER]
     return {
         'uuid': str(uuid.UUID(bytes=file.identity.uuid)),
         'format_version': file.identity.format_version,
@@ -218,6 +239,7 @@ def document_of(file):
                   for s in directory.segments if s.kind == PAGES],
         'queues': [queue_json(s, segments, parsed) for s in directory.segments
                    if s.kind == QUEUE],
+        **({'frontiers': frontiers} if frontiers else {}),
     }
 
 
