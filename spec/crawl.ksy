@@ -19,7 +19,8 @@ doc: |
   * Checksums. They are shown as numbers, and nothing here is believed because of them: `winner`
     is the superblock copy that would win if every checksum were right.
   * Bits of a variable width: the coded keys of key blocks and key runs are bytes here, and so are
-    the dense blocks of link runs, LZ4 blocks, zstd frames and messages of Cap'n Proto.
+    the dense blocks of link runs, LZ4 blocks, zstd frames and messages of Cap'n Proto, and what
+    the steps of a frontier say.
   * That no node of a tiled segment is referred to twice: a file made to harm may unfold to a large
     tree here (of at most 5 levels).
   * What numbers of a column or block say together: sums, fewest bytes, the pages of link blocks.
@@ -103,7 +104,7 @@ types:
       - {id: pass, type: u8}
       - {id: features_compat, type: u8}
       - {id: features_ro_compat, type: u8}
-      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13; 3: 14; 4: 15 and 16'}
+      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13; 3: 14; 4: 15 and 16; 5: 17 to 20'}
       - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
       - {id: root_place_bytes, size: 32}
       - {id: reserved, size: 3976}
@@ -223,6 +224,17 @@ types:
             4: s4
             8: u8
       value: {value: 'at == 0 ? 0 : stored'}
+
+  fb_u4:
+    doc: A field that is a number of 4 bytes, not signed.
+    params:
+      - {id: table, type: fb_table}
+      - {id: field, type: u2}
+      - {id: absent, type: u4, doc: what it is if it is absent}
+    instances:
+      at: {value: 'field < table.vtable.entries.size ? table.vtable.entries[field] : 0'}
+      stored: {pos: table.position + at, if: at != 0, type: u4}
+      value: {value: 'at == 0 ? absent : stored'}
 
   fb_string:
     doc: A field that is a string; empty if it is absent.
@@ -425,6 +437,10 @@ types:
             segment_kind::score_array: score_array
             segment_kind::queue: queue_table
             segment_kind::queue_entries: queue_run
+            segment_kind::frontier: frontier
+            segment_kind::frontier_groups: group_run
+            segment_kind::frontier_items: item_run
+            segment_kind::frontier_steps: step_run
       payload_padding:
         io: _root._io
         pos: offset_bytes + payload_bytes
@@ -1066,6 +1082,177 @@ types:
       - {id: page_bytes, type: u1, valid: {max: 8}}
       - {id: reserved, contents: [0]}
 
+  frontier:
+    doc-ref: spec/format.md#frontier-tables
+    seq:
+      - {id: root, type: fb_root}
+      - {id: flags, type: 'fb_u4(root.table, 0, 0)', doc: '1: ids are the caller''s'}
+      - {id: groups, type: 'fb_number(root.table, 1, 8)'}
+      - {id: items, type: 'fb_number(root.table, 2, 8)'}
+      - {id: steps, type: 'fb_number(root.table, 3, 8)'}
+      - {id: group_count, type: 'fb_u4(root.table, 4, 0)'}
+      - {id: waiting_count, type: 'fb_number(root.table, 5, 8)'}
+      - {id: leased_count, type: 'fb_number(root.table, 6, 8)'}
+      - {id: next_id, type: 'fb_number(root.table, 7, 8)'}
+      - {id: step_count, type: 'fb_number(root.table, 8, 8)'}
+      - {id: clock_ms, type: 'fb_number(root.table, 9, 8)'}
+      - {id: soft_ms, type: 'fb_number(root.table, 10, 8)'}
+      - {id: hard_ms, type: 'fb_number(root.table, 11, 8)'}
+      - {id: burst, type: 'fb_u4(root.table, 12, 1)'}
+      - {id: in_flight_max, type: 'fb_u4(root.table, 13, 1)'}
+      - {id: put_max, type: 'fb_number(root.table, 14, 8)', doc: 'absent: there is no limit'}
+      - {id: finished_max, type: 'fb_number(root.table, 15, 8)', doc: 'absent: there is no limit'}
+      - {id: runs_vector, type: 'fb_vector(root.table, 16)'}
+      - {id: pieces_vector, type: 'fb_vector(root.table, 17)'}
+    instances:
+      runs:
+        pos: runs_vector.first
+        type: item_run_span
+        repeat: expr
+        repeat-expr: runs_vector.count
+      pieces:
+        pos: pieces_vector.first
+        type: u8
+        repeat: expr
+        repeat-expr: pieces_vector.count
+
+  item_run_span:
+    seq:
+      - {id: run_id, type: u8}
+      - {id: first_step, type: u8}
+      - {id: last_step, type: u8}
+
+  group_run:
+    doc: Of codec 1 the keys are in LZ4 blocks.
+    doc-ref: spec/format.md#group-runs
+    seq:
+      - {id: magic, contents: CGROUPS1}
+      - {id: first_group, type: u4}
+      - {id: group_count, type: u4, valid: {expr: _ >= 1 and _ <= (_io.size - 40) / 2}}
+      - {id: key_bytes, type: u8, valid: {expr: _ <= group_count * 65535}}
+      - {id: codec, type: u2, enum: aux_codec, valid: {in-enum: true}}
+      - {id: reserved, contents: [0, 0, 0, 0, 0, 0]}
+      - id: block_count
+        type: u8
+        valid: {expr: '_ == (codec == aux_codec::raw ? 0 : (key_bytes + 65535) / 65536)'}
+      - {id: key_lengths, type: u2, repeat: expr, repeat-expr: group_count}
+      - {id: key_lengths_padding, type: align_8}
+      - {id: block_lengths, type: u4, repeat: expr, repeat-expr: block_count}
+      - {id: block_lengths_padding, type: align_8}
+      - id: keys
+        size: key_lengths[_index]
+        repeat: expr
+        repeat-expr: group_count
+        if: codec == aux_codec::raw
+      - id: blocks
+        doc: Each is LZ4, except where its length is that of what it holds.
+        size: block_lengths[_index]
+        repeat: expr
+        repeat-expr: block_count
+        if: codec == aux_codec::lz4
+      - {id: keys_padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  item_run:
+    doc-ref: spec/format.md#item-runs
+    instances:
+      footer: {pos: '_io.size < 56 ? 0 : _io.size - 56', type: item_run_footer}
+      blocks:
+        pos: 0
+        size: index[_index].stored_bytes
+        type: item_block(index[_index].item_count)
+        repeat: expr
+        repeat-expr: footer.block_count
+      directory: {pos: footer.block_bytes, size: footer.directory_bytes, type: item_directory}
+      index:
+        pos: _io.size - 56 - 8 * footer.block_count
+        type: item_block_place
+        repeat: expr
+        repeat-expr: footer.block_count
+
+  item_run_footer:
+    seq:
+      - {id: item_count, type: u8, valid: {min: 1}}
+      - {id: block_bytes, type: u8, valid: {expr: _ <= _io.size}}
+      - {id: directory_bytes, type: u8, valid: {expr: _ <= _io.size}}
+      - {id: body_bytes, type: u8}
+      - {id: group_count, type: u4}
+      - {id: block_count, type: u4, valid: {expr: _ >= 1 and _ <= (_io.size - 56) / 8}}
+      - {id: flags, type: u4, valid: {max: 1}, doc: '1: by time'}
+      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: magic, contents: CITEMRN1}
+
+  item_block_place:
+    seq:
+      - {id: stored_bytes, type: u4}
+      - {id: item_count, type: u4, valid: {min: 1, max: 4096}}
+
+  item_block:
+    doc: An order is `lowest_order` and its number, shifted; the others likewise, not shifted.
+    params:
+      - {id: item_count, type: u4}
+    seq:
+      - {id: lowest_order, type: u8}
+      - {id: lowest_id, type: u8}
+      - {id: lowest_time, type: u8}
+      - {id: lowest_group, type: u4}
+      - {id: shortest_body, type: u4}
+      - {id: body_bytes, type: u4, valid: {max: 131072}}
+      - {id: order_shift, type: u1, valid: {max: 63}}
+      - {id: order_bytes, type: u1, valid: {max: 8}}
+      - {id: id_bytes, type: u1, valid: {max: 8}}
+      - {id: time_bytes, type: u1, valid: {max: 6}}
+      - {id: group_bytes, type: u1, valid: {max: 4}}
+      - {id: length_bytes, type: u1, valid: {max: 4}}
+      - {id: codec, type: u2, enum: aux_codec, valid: {in-enum: true}}
+      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: orders, size: order_bytes, repeat: expr, repeat-expr: item_count}
+      - {id: ids, size: id_bytes, repeat: expr, repeat-expr: item_count}
+      - {id: times, size: time_bytes, repeat: expr, repeat-expr: item_count}
+      - {id: groups, size: group_bytes, repeat: expr, repeat-expr: item_count}
+      - {id: lengths, size: length_bytes, repeat: expr, repeat-expr: item_count}
+      - {id: bodies, size-eos: true, doc: with codec lz4 one LZ4 block}
+
+  item_directory:
+    seq:
+      - {id: entries, type: item_directory_entry, repeat: eos}
+
+  item_directory_entry:
+    seq:
+      - {id: gap, type: leb128, doc: groups that are left out before this one}
+      - {id: item_count, type: leb128}
+
+  step_run:
+    doc-ref: spec/format.md#step-runs
+    seq:
+      - {id: magic, contents: CSTEPRN1}
+      - {id: first_step, type: u8}
+      - {id: step_count, type: u8, valid: {expr: _ <= (_io.size - 40) / 2}}
+      - {id: first_group, type: u4}
+      - {id: end_group, type: u4}
+      - {id: flags, type: u4, valid: {max: 1}, doc: '1: a piece'}
+      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: records, type: step_record, repeat: expr, repeat-expr: step_count}
+      - {id: padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  step_record:
+    seq:
+      - {id: kind, type: u1, enum: step_kind, valid: {in-enum: true}}
+      - {id: length, type: leb128, valid: {expr: _.octets.size <= 5}}
+      - {id: rest, size: length.value}
+
+  leb128:
+    doc: A number of 7 bits a byte; `value` is right if it has at most 5 bytes.
+    seq:
+      - {id: octets, type: u1, repeat: until, repeat-until: _ < 128}
+    instances:
+      value:
+        value: 'octets[0] % 128 + (octets.size > 1 ? octets[1] % 128 * 128 : 0)
+          + (octets.size > 2 ? octets[2] % 128 * 16384 : 0)
+          + (octets.size > 3 ? octets[3] % 128 * 2097152 : 0)
+          + (octets.size > 4 ? octets[4] % 128 * 268435456 : 0)'
+
   link_run:
     doc: Of codec 1 the index and blocks that it places; of codec 2 groups, and the model.
     doc-ref: spec/format.md#link-runs
@@ -1303,6 +1490,31 @@ enums:
     14: score_array
     15: queue
     16: queue_entries
+    17: frontier
+    18: frontier_groups
+    19: frontier_items
+    20: frontier_steps
+  step_kind:
+    1: clock
+    2: group
+    3: put
+    4: lease
+    5: visit
+    6: finish
+    7: back
+    8: extend
+    9: remove
+    10: update
+    11: rule
+    12: drop
+    13: stored
+    14: joined
+    32: times
+    33: counts
+    34: left
+    35: leased
+    36: again
+    37: dead
   storage_class:
     1: blob
     2: log

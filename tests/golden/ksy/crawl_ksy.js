@@ -58,7 +58,7 @@ function dump(value, copyName, isFollowed = false) {
     shown[key] = dump(value[name], copyName, isFollowed || (type === 'Crawl' && key === copyName));
   }
   // Of FlatBuffers, what a field holds.
-  if (type === 'FbNumber' || type === 'FbString') return shown.value;
+  if (['FbNumber', 'FbU4', 'FbString'].includes(type)) return shown.value;
   return type === 'FbTable' || type === 'FbRoot' ? undefined : shown;
 }
 
