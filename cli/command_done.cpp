@@ -33,7 +33,7 @@ struct DoneVerbOptions {
   bool quiet = false;
 };
 
-/// What became of an item.
+/// Answers that a line may have for an item.
 enum class Outcome : std::uint8_t { kFinished, kRetried, kFailed };
 
 struct DoneLine {
@@ -150,7 +150,7 @@ Result<FrontierDone> DoneRun::apply_run(OpenFrontier& target, std::size_t begin,
   return target.frontier.give_back(items);
 }
 
-/// All lines in one commit, in their order, or none of them.
+/// Commits all lines at once, in their order, or none of them.
 Result<DoneCounts> DoneRun::apply(OpenFrontier& target) const {
   DoneCounts counts = counts_;
   CRAWLSTORE_TRY(auto changing, Transaction::begin(target.store));

@@ -32,7 +32,7 @@ struct TakeVerbOptions {
   bool as_json = false;
 };
 
-/// What a look into the file found; it is closed by then.
+/// The findings of a look into the file, which is closed by then.
 struct TakeLook {
   std::string name;
   Generation generation;

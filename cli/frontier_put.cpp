@@ -49,7 +49,7 @@ class PutRun {
   /// An exit code. `why`: of the end of the batch.
   int put(const LineBatch& batch, LineBatches::Why why);
   [[nodiscard]] bool is_open() const { return target_.has_value(); }
-  /// What is told at the end; makes the frontier if no line did.
+  /// Tells the counts; makes the frontier first if no line did.
   int finish();
 
  private:

@@ -23,7 +23,7 @@ std::uint64_t wall_clock_ms() {
       std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
 
-/// What there is instead.
+/// Names what there is instead.
 std::string missing_frontier(const std::vector<std::string>& names,
                              const FrontierSourceOptions& options) {
   const std::string path = model::format_printable(options.path);
@@ -42,7 +42,7 @@ std::string missing_frontier(const std::vector<std::string>& names,
   return text + ": --frontier NAME chooses";
 }
 
-/// How far the clock of the frontier, which is there or not, is ahead of the wall clock.
+/// Returns how far the clock of the frontier is ahead of the wall clock; 0 if there is none.
 Result<std::uint64_t> clock_ahead_of(const Snapshot& snapshot, const std::string& name) {
   CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
   const auto found = std::ranges::find(frontiers, name, &FrontierInfo::name);

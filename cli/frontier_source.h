@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the verbs that use frontiers share: the file, and the frontier in it. Threads: one.
+/// The file, and the frontier in it, for the verbs that use frontiers. Threads: one.
 
 #include <cstdint>
 #include <optional>

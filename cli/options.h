@@ -57,10 +57,11 @@ Option add_queue(Parser& parser, std::string& name, const std::string& help);
 /// --frontier NAME.
 Option add_frontier(Parser& parser, std::string& name);
 
-/// Milliseconds, at least 1, such as 10min. `none`: what that word stands for, where it is taken.
+/// The milliseconds that the word `none` stands for, where it is taken.
 struct NoDuration {
   std::optional<std::uint64_t> none;
 };
+/// A time such as 10min, in milliseconds, at least 1.
 Option add_duration(Parser& parser, const std::string& spelling, std::uint64_t& to_ms,
                     const std::string& help, NoDuration word = {});
 

@@ -13,7 +13,7 @@
 
 namespace crawlstore::model {
 
-/// What of a rule is set; the rest stays.
+/// Members of a rule that are set; the others stay.
 struct RuleChange {
   std::optional<std::uint64_t> delay_ms;
   std::optional<std::uint64_t> hard_ms;

@@ -30,8 +30,8 @@ Table groups_table(const FrontierView& frontier, std::size_t count);
 /// A time of a frontier for a column `..._us`; of 0 nothing.
 Cell time_cell(std::uint64_t time_ms);
 
-/// How many rows a table of items has at most, and whether it has priorities as a text, too: JSON
-/// has no infinities.
+/// Bounds the rows of a table of items. Priorities come as a text, too, where JSON, which has no
+/// infinities, is made of it.
 struct ItemRows {
   std::size_t count = 0;
   bool has_priority_texts = false;
