@@ -17,6 +17,7 @@
 #include "model/format_text.h"
 #include "model/frontier_view.h"
 #include "model/json.h"
+#include "model/utf8.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -89,6 +90,7 @@ bool await_due(const TakeVerbOptions& options, const TakeLook& last, const StopS
 }
 
 bool fits_line(std::string_view text, bool takes_tabs) {
+  if (!model::is_utf8(text)) return false;
   if (!takes_tabs) return text.find('\t') == text.npos && model::format_line(text) == text;
   std::string without_tabs(text);
   std::ranges::replace(without_tabs, '\t', ' ');

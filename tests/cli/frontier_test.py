@@ -89,10 +89,11 @@ class Crawl(FrontierTest):
     def test_takes_one_of_a_group_or_as_many_as_is_said(self):
         self.put([("a", 1 + i, b"%d" % i) for i in range(5)] + [("b", 9, b"b")])
         self.assertEqual([body for *_, body in self.take()], [b"b", b"4"])
-        self.assertEqual(self.take(), [])
-        self.set_rule("a", FREE)
+        self.assertEqual(self.take("--per-group", "3"), [])
+        self.put([("c", 1 + i, b"%d" % i) for i in range(4)])
+        self.set_rule("c", FREE)
         self.assertEqual([body for *_, body in self.take("--per-group", "3")], [b"3", b"2", b"1"])
-        self.assertEqual([body for *_, body in self.take("-n", "1")], [b"0"])
+        self.assertEqual([body for *_, body in self.take()], [b"0"])
 
     def test_keeps_the_delay_of_a_group(self):
         self.put([("a", 1, b"%d" % i) for i in range(3)], "--default", "delay=300ms")
@@ -246,8 +247,8 @@ class Sides(FrontierTest):
 class Lines(FrontierTest):
     def test_of_an_input_that_are_none_end_it(self):
         for line, why in ((b"a", "is no GROUP TAB PRIORITY TAB BODY"),
-                          (b"a\tx\ty", "is no GROUP TAB"), (b"a\tnan\ty", "is no GROUP TAB"),
-                          (b"a\t1 \ty", "is no GROUP TAB"),
+                          (b"a\tx\ty", "is no GROUP TAB.*"), (b"a\tnan\ty", "is no GROUP TAB.*"),
+                          (b"a\t1 \ty", "is no GROUP TAB.*"),
                           (b"a" * 65_536 + b"\t1\ty", "has a group of more than 65,535 bytes"),
                           (b"a\t1\t" + b"y" * 65_537, "has a body of more than 65,536 bytes")):
             self.refuse(2, f"-: line 1 {why}; nothing was put", "frontier", "x.crawl", "--put", "-",
