@@ -58,7 +58,7 @@ model::Document describe_frontier(const FrontierView& frontier, const FrontierGr
   return {model::frontier_fields(frontier), {model::frontiers_table(frontiers)}};
 }
 
-int show(const FrontierVerbOptions& options) {
+int show_frontier(const FrontierVerbOptions& options) {
   const std::string& path = options.source.path;
   const auto snapshot = open_snapshot(path, false);
   if (!snapshot) return fail_with(path, snapshot.error());
@@ -112,7 +112,7 @@ int set_rule_of_group(const FrontierVerbOptions& options) {
 }
 
 /// Whether the frontier is in the file: then it has its default rule.
-bool is_there(const FrontierSourceOptions& source) {
+bool is_frontier_there(const FrontierSourceOptions& source) {
   const auto snapshot = open_snapshot(source.path, false);
   if (!snapshot) return false;
   const auto names = names_of_frontiers(*snapshot);
@@ -127,7 +127,7 @@ int put_input(const FrontierVerbOptions& options) {
     std::string problem = model::change_rule(*options.default_rule, rule);
     if (rule.blocked_until_ms != 0 || !rule.is_active) problem = "it blocks every group";
     if (!problem.empty()) return fail_with("frontier: --default: " + problem, kExitUsage);
-    if (is_there(options.source)) {
+    if (is_frontier_there(options.source)) {
       return fail_with(fmt::format("{}: the frontier is there, and keeps the default rule with "
                                    "which it was made; --group KEY --set RULE sets one group's",
                                    model::format_printable(options.source.path)),
@@ -150,7 +150,7 @@ int run(const FrontierVerbOptions& options) {
                      kExitUsage);
   }
   if (options.input) return put_input(options);
-  return options.change ? set_rule_of_group(options) : show(options);
+  return options.change ? set_rule_of_group(options) : show_frontier(options);
 }
 
 constexpr const char* kFrontierFooter =

@@ -22,7 +22,7 @@
 namespace crawlstore::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using TakeClock = std::chrono::steady_clock;
 
 struct TakeVerbOptions {
   FrontierSourceOptions source;
@@ -43,7 +43,7 @@ struct TakeLook {
   std::uint64_t leased_count = 0;
 };
 
-std::optional<TakeLook> look(const TakeVerbOptions& options, int& code) {
+std::optional<TakeLook> look_into_file(const TakeVerbOptions& options, int& code) {
   auto target = open_frontier(options.source, false, {}, code);
   if (!target) return std::nullopt;
   const auto per_group = static_cast<std::uint32_t>(options.per_group.value_or(1));
@@ -71,20 +71,22 @@ bool has_changed(const std::string& path, Generation since) {
 
 /// Waits until there may be something to take. False: it is the end of the waiting, or a signal.
 bool await_due(const TakeVerbOptions& options, const TakeLook& last, const StopSignals& stop,
-               Clock::time_point end) {
+               TakeClock::time_point end) {
   using std::chrono::milliseconds;
   constexpr milliseconds kShortest(20);
-  const auto looked = Clock::now();
-  const auto until_due = [&]() -> Clock::duration {
+  constexpr milliseconds kOverdue(250);  // nothing was taken though it is time
+  const auto looked = TakeClock::now();
+  const auto until_due = [&]() -> TakeClock::duration {
     if (!last.due_ms) return std::chrono::hours(1);
     const std::uint64_t wait_ms = *last.due_ms - std::min(*last.due_ms, last.now_ms);
-    return std::min<Clock::duration>(std::chrono::hours(1), milliseconds(wait_ms));
+    if (wait_ms == 0) return kOverdue;
+    return std::min<TakeClock::duration>(std::chrono::hours(1), milliseconds(wait_ms));
   };
-  const auto due = looked + std::max<Clock::duration>(until_due(), kShortest);
-  while (Clock::now() < end) {
-    const auto next = std::min({due, end, Clock::now() + std::chrono::seconds(1)});
-    if (stop.wait(-1, next - Clock::now()) == StopSignals::Wait::kSignal) return false;
-    if (Clock::now() >= due || has_changed(options.source.path, last.generation)) return true;
+  const auto due = looked + std::max<TakeClock::duration>(until_due(), kShortest);
+  while (TakeClock::now() < end) {
+    const auto next = std::min({due, end, TakeClock::now() + std::chrono::seconds(1)});
+    if (stop.wait(-1, next - TakeClock::now()) == StopSignals::Wait::kSignal) return false;
+    if (TakeClock::now() >= due || has_changed(options.source.path, last.generation)) return true;
   }
   return false;
 }
@@ -137,13 +139,15 @@ int fail_with_nothing_due(const TakeVerbOptions& options, const TakeLook& found)
 
 int run(const TakeVerbOptions& options) {
   end_torn_line();
-  const auto end = Clock::now() + std::chrono::milliseconds(options.wait_ms);
+  constexpr std::uint64_t kLongestMs = std::uint64_t{100} * 365 * 86'400'000;
+  const auto end =
+      TakeClock::now() + std::chrono::milliseconds(std::min(options.wait_ms, kLongestMs));
   int code = kExitDone;
-  auto found = look(options, code);
+  auto found = look_into_file(options, code);
   if (found && found->items.empty() && options.wait_ms != 0) {
     const StopSignals stop;  // while nothing is taken
     while (found && found->items.empty() && await_due(options, *found, stop, end)) {
-      found = look(options, code);
+      found = look_into_file(options, code);
     }
     const bool is_stopped = stop.requested() != 0 && (!found || found->items.empty());
     if (is_stopped) return exit_code_of_signal(stop.requested());
