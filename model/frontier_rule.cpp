@@ -90,7 +90,7 @@ std::string format_interval(std::uint64_t ms) {
 std::string parse_rule(std::string_view text, RuleChange& to) {
   while (true) {
     const auto comma = text.find(',');
-    const std::string problem = parse_part(text.substr(0, comma), to);
+    std::string problem = parse_part(text.substr(0, comma), to);
     if (!problem.empty() || comma == text.npos) return problem;
     text.remove_prefix(comma + 1);
   }

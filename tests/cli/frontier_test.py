@@ -229,6 +229,33 @@ class Sides(FrontierTest):
         put.communicate(b"b\t1\t\n", timeout=60)
         self.assertEqual((put.returncode, self.counts()), (0, (1, 1)))
 
+    def test_put_that_is_killed_leaves_whole_commits(self):
+        self.put([])
+        put = self.start("frontier", "x.crawl", "--put", "-")
+        put.stdin.write(b"".join(b"g%d\t1\t\n" % i for i in range(150_000)))
+        command.wait_until(lambda: self.counts()[0] > 0)
+        put.kill()
+        put.communicate()
+        self.assertIn(self.counts(), ((100_000, 0), (150_000, 0)))
+        self.assert_whole()
+
+    def test_done_takes_more_lines_than_a_batch(self):
+        self.put([("a", 1, b"")] * 25_000, "--default", FREE)
+        ids = self.ids("-n", "1e6", "--per-group", "1e6")
+        self.assertEqual(self.done("".join(f"{item}\n" for item in ids)),
+                         {"line": 25_000, "finished": 25_000})
+
+    def test_done_keeps_what_came_before_a_signal(self):
+        self.put([("a", 1, b"")])
+        (item,) = self.ids()
+        done = self.start("done", "x.crawl")
+        done.stdin.write(b"%d\n" % item)
+        done.stdin.flush()
+        command.wait_until_read(done.stdin.fileno())
+        done.send_signal(signal.SIGTERM)
+        self.assertIn(b"1 line: 1 finished", done.communicate(timeout=60)[1])
+        self.assertEqual((done.returncode, self.counts()), (143, (0, 0)))
+
     def test_ends_on_a_signal(self):
         self.put([])
         taker = self.start("take", "x.crawl", "--wait", "1h")
