@@ -11,7 +11,7 @@ std::span<const ExitCodeMeaning> exit_code_meanings() {
       ExitCodeMeaning{"1",
                       "the answer is \"no\": damaged, not found, differs, exists already; or "
                       "lines were refused"},
-      ExitCodeMeaning{"2", "the command line is wrong"},
+      ExitCodeMeaning{"2", "the command line is wrong, or a line of `frontier --put` or `done`"},
       ExitCodeMeaning{"3", "the system said no: I/O, space, permission, locked by another writer"},
       ExitCodeMeaning{"4", "not a crawl file, or of a version that this program does not read"},
       ExitCodeMeaning{"129, 130, 143",

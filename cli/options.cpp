@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -89,8 +90,9 @@ Option add_memory(Parser& parser, std::optional<std::uint64_t>& to) {
 }
 
 void add_lock_wait(Parser& parser, double& seconds) {
+  const std::string usual = seconds == 0 ? "not at all" : fmt::format("{:g}", seconds);
   parser.number("--lock-wait SECONDS", seconds, 4e6,
-                "how long to wait for another writer (default: not at all)");
+                fmt::format("how long to wait for another writer (default: {})", usual));
 }
 
 void add_no_pin(Parser& parser, bool& no_pin) {
@@ -116,6 +118,27 @@ Option add_database(Parser& parser, std::string& name, const std::string& help) 
 
 Option add_queue(Parser& parser, std::string& name, const std::string& help) {
   return parser.text("--name NAME", name, help).check(check_name);
+}
+
+Option add_frontier(Parser& parser, std::string& name) {
+  return parser.text("--frontier NAME", name, "the frontier (default: the only one, or `frontier`)")
+      .check(check_name);
+}
+
+Option add_duration(Parser& parser, const std::string& spelling, std::uint64_t& to_ms,
+                    const std::string& help, NoDuration word) {
+  const auto parse = [&to_ms, word](const std::string& text) -> std::string {
+    if (word.none && text == "none") {
+      to_ms = *word.none;
+      return {};
+    }
+    const auto time = model::parse_duration(text);
+    if (!time) return "a time such as 500ms, 2s, 10min, 3h or 7d is expected, not " + text;
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(*time).count();
+    to_ms = static_cast<std::uint64_t>(ms);
+    return ms == 0 ? "at least 1ms" : "";
+  };
+  return parser.parsed(spelling, parse, help);
 }
 
 Result<std::optional<std::int64_t>> source_date_us() {

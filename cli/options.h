@@ -36,7 +36,7 @@ Option add_repeats(Parser& parser, Repeats& to);
 /// --memory with its default explained.
 Option add_memory(Parser& parser, std::optional<std::uint64_t>& to);
 
-/// --lock-wait SECONDS.
+/// --lock-wait SECONDS; what `seconds` is before is the default.
 void add_lock_wait(Parser& parser, double& seconds);
 
 /// --no-pin.
@@ -53,6 +53,17 @@ Option add_database(Parser& parser, std::string& name, const std::string& help);
 
 /// --name NAME, of a queue.
 Option add_queue(Parser& parser, std::string& name, const std::string& help);
+
+/// --frontier NAME.
+Option add_frontier(Parser& parser, std::string& name);
+
+/// The milliseconds that the word `none` stands for, where it is taken.
+struct NoDuration {
+  std::optional<std::uint64_t> none;
+};
+/// A time such as 10min, in milliseconds, at least 1.
+Option add_duration(Parser& parser, const std::string& spelling, std::uint64_t& to_ms,
+                    const std::string& help, NoDuration word = {});
 
 /// The time that SOURCE_DATE_EPOCH asks for, in microseconds. errors kInvalidArgument
 Result<std::optional<std::int64_t>> source_date_us();

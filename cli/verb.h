@@ -11,9 +11,11 @@ namespace crawlstore::cli {
 Action define_compact(Parser& parser);
 Action define_create(Parser& parser);
 Action define_diff(Parser& parser);
+Action define_done(Parser& parser);
 Action define_dump(Parser& parser);
 Action define_export(Parser& parser);
 Action define_forget(Parser& parser);
+Action define_frontier(Parser& parser);
 Action define_import(Parser& parser);
 Action define_info(Parser& parser);
 Action define_inspect(Parser& parser);
@@ -31,6 +33,7 @@ Action define_rollback(Parser& parser);
 Action define_seen(Parser& parser);
 Action define_segments(Parser& parser);
 Action define_snapshot(Parser& parser);
+Action define_take(Parser& parser);
 Action define_top(Parser& parser);
 Action define_verify(Parser& parser);
 

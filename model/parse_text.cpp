@@ -199,8 +199,8 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     std::string_view name;
     double nanoseconds;
   };
-  constexpr std::array<DurationUnit, 4> kUnits = {
-      {{"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}}};
+  constexpr std::array<DurationUnit, 6> kUnits = {
+      {{"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86'400e9}}};
   const auto number_end =
       std::find_if_not(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
   const auto number = text.substr(0, static_cast<std::size_t>(number_end - text.begin()));

@@ -22,7 +22,8 @@ std::optional<std::uint64_t> parse_count(std::string_view text);
 /// (powers of 1000), in any case, with or without a space; "1.5GiB" as well.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
-/// A time with its unit: "500ms", "2s", "1.5s", "1min", "2h"; with or without a space.
+/// A time with its unit: "500ms", "2s", "1.5s", "1min" or "1m", "2h", "7d"; with or without a
+/// space.
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 /// A number that is finite and not negative: "0.05", "1e-7".

@@ -10,8 +10,9 @@ import unittest
 import command
 
 VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
-         "import", "export", "pages", "page", "links", "rank", "top", "queue", "next", "forget",
-         "merge", "compact", "snapshot", "recover", "rollback", "completion"]
+         "import", "export", "pages", "page", "links", "rank", "top", "queue", "next",
+         "frontier", "take", "done", "forget", "merge", "compact", "snapshot", "recover",
+         "rollback", "completion"]
 
 
 class Help(command.CommandTest):

@@ -12,6 +12,7 @@ EVENTS = [
     {"kind": "failed", "url": "http://www.a.test/c"}]
 URLS = b"http://a.test/\nhttp:// broken/\nhttp://b.test/\nhttp://a.test/\n"
 QUEUE = b"1.5\thttp://a.test/\n-2\t#1\n"
+ITEMS = b"a.test\t0.5\thttp://a.test/\nb\xff\tinf\t\xff\na.test\t-1\t\nc.test\t2\tc\n"
 ODD = b"http://odd.test/\xff\n"
 
 
@@ -45,6 +46,20 @@ RUNS = [
     ("queue", ["x.crawl"], b"", 0),
     ("next", ["x.crawl", "--peek", "--limit", "9"], b"", 0),
     ("next", ["x.crawl", "--peek", "--skip-damaged"], b"", 0),
+    ("frontier", ["x.crawl", "--put", "-"], ITEMS, 0),
+    ("frontier", ["x.crawl", "--frontier", "other", "--put", "-"], b"", 0),
+    ("frontier", ["x.crawl"], b"", 0),
+    ("frontier", ["x.crawl", "--frontier", "frontier"], b"", 0),
+    ("frontier", ["x.crawl", "--group", "d.test", "--set", "delay=2s,in-flight=2"], b"", 0),
+    ("take", ["x.crawl"], b"", 0),
+    ("take", ["x.crawl", "--lease", "none"], b"", 1),
+    ("take", ["x.crawl", "--frontier", "other"], b"", 1),
+    ("frontier", ["x.crawl", "--leases"], b"", 0),
+    ("frontier", ["x.crawl", "--group", "c.test"], b"", 0),
+    ("done", ["x.crawl"], b"1\tretry 1h\n0\n2\tfailed\n7\tgone\n", 1),
+    ("frontier", ["x.crawl", "--groups"], b"", 0),
+    ("frontier", ["x.crawl", "--group", "a.test"], b"", 0),
+    ("frontier", ["x.crawl", "--later"], b"", 0),
     ("info", ["x.crawl"], b"", 0),
     ("info", ["x.crawl", "--link-rows"], b"", 0),
     ("segments", ["x.crawl"], b"", 0),

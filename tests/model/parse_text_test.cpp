@@ -69,7 +69,9 @@ TEST(ParseDuration, TakesNumbersWithAUnit) {
   EXPECT_EQ(parse_duration("2s"), 2s);
   EXPECT_EQ(parse_duration("1.5 s"), 1500ms);
   EXPECT_EQ(parse_duration("3min"), 3min);
+  EXPECT_EQ(parse_duration("3 m"), 3min);
   EXPECT_EQ(parse_duration("2h"), 2h);
+  EXPECT_EQ(parse_duration("1.5d"), 36h);
   EXPECT_EQ(parse_duration("0s"), 0s);
 }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/frontier_view.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/frontier_rule.h"
+
+namespace crawlstore::model {
+namespace {
+
+Cell rule_cell(const std::optional<FrontierRule>& rule) {
+  return rule ? Cell(format_rule(*rule)) : Cell();
+}
+
+Table items_of(std::string name, std::vector<Column> first, bool has_priority_texts) {
+  Table table{std::move(name), std::move(first), {}};
+  table.columns.push_back({"priority", Unit::kExact});
+  table.columns.push_back({"attempt_count", Unit::kCount});
+  if (has_priority_texts) table.columns.push_back({"priority_text", Unit::kText});
+  table.columns.push_back({"body", Unit::kText});
+  return table;
+}
+
+/// Adds what all tables of items have behind their first columns.
+template <class Item>
+void add_item(Table& table, std::vector<Cell> first, const Item& item, bool has_priority_texts) {
+  first.emplace_back(item.priority);
+  first.emplace_back(std::uint64_t{item.attempt});
+  if (has_priority_texts) first.emplace_back(fmt::to_string(item.priority));
+  first.emplace_back(std::string(item.body));
+  table.rows.push_back(std::move(first));
+}
+
+}  // namespace
+
+Cell time_cell(std::uint64_t time_ms) {
+  return time_ms == 0 ? Cell() : Cell(static_cast<std::int64_t>(time_ms * 1000));
+}
+
+std::vector<Field> frontier_fields(const FrontierView& frontier) {
+  const FrontierInfo& info = frontier.info();
+  return {{"name", Unit::kText, info.name},
+          {"group_count", Unit::kCount, info.group_count},
+          {"waiting_count", Unit::kCount, info.waiting_count},
+          {"leased_count", Unit::kCount, info.leased_count},
+          {"clock_us", Unit::kTimeUs, time_cell(info.clock_ms)},
+          {"next_due_us", Unit::kTimeUs, time_cell(frontier.next_due_ms().value_or(0))},
+          {"default_rule", Unit::kText, format_rule(info.default_rule)}};
+}
+
+std::vector<Field> group_fields(const FrontierGroup& group) {
+  return {{"group", Unit::kText, group.key},
+          {"waiting_count", Unit::kCount, group.waiting_count},
+          {"later_count", Unit::kCount, group.later_count},
+          {"leased_count", Unit::kCount, group.leased_count},
+          {"next_visit_us", Unit::kTimeUs, time_cell(group.soft_time_ms)},
+          {"hard_visit_us", Unit::kTimeUs, time_cell(group.hard_time_ms)},
+          {"failure_count", Unit::kCount, std::uint64_t{group.failure_count}},
+          {"rule", Unit::kText, rule_cell(group.rule)}};
+}
+
+Table frontiers_table(std::span<const FrontierInfo> frontiers) {
+  Table table{"frontiers",
+              {{"name", Unit::kText},
+               {"id", Unit::kId},
+               {"group_count", Unit::kCount},
+               {"waiting_count", Unit::kCount},
+               {"leased_count", Unit::kCount},
+               {"step_count", Unit::kCount},
+               {"run_count", Unit::kCount},
+               {"allocated_bytes", Unit::kBytes}},
+              {}};
+  for (const FrontierInfo& info : frontiers) {
+    table.rows.push_back({info.name, info.id.value, info.group_count, info.waiting_count,
+                          info.leased_count, info.step_count, std::uint64_t{info.run_count},
+                          info.allocated_bytes});
+  }
+  return table;
+}
+
+Table groups_table(const FrontierView& frontier, std::size_t count) {
+  Table table{"groups", {}, {}};
+  for (const Field& field : group_fields({})) table.columns.push_back({field.name, field.unit});
+  frontier.for_each_group([&](const FrontierGroup& group) {
+    if (table.rows.size() == count) return false;
+    std::vector<Cell> row;
+    for (Field& field : group_fields(group)) row.push_back(std::move(field.value));
+    table.rows.push_back(std::move(row));
+    return true;
+  });
+  return table;
+}
+
+Table leases_table(const FrontierView& frontier, ItemRows rows,
+                   std::optional<std::string_view> group) {
+  const std::vector<Column> first{
+      {"id", Unit::kId}, {"group", Unit::kText}, {"until_us", Unit::kTimeUs}};
+  Table table = items_of("leases", first, rows.has_priority_texts);
+  frontier.for_each_lease([&](const FrontierEntry& entry) {
+    if (table.rows.size() == rows.count) return false;
+    if (group && entry.group != *group) return true;
+    const std::uint64_t until_ms = entry.until_ms.value_or(0);
+    add_item(table, {entry.id, std::string(entry.group), time_cell(until_ms)}, entry,
+             rows.has_priority_texts);
+    return true;
+  });
+  return table;
+}
+
+Table later_table(const FrontierView& frontier, ItemRows rows) {
+  const std::vector<Column> first{
+      {"id", Unit::kId}, {"group", Unit::kText}, {"not_before_us", Unit::kTimeUs}};
+  Table table = items_of("items", first, rows.has_priority_texts);
+  frontier.for_each_later([&](const FrontierEntry& entry) {
+    if (table.rows.size() == rows.count) return false;
+    add_item(table, {entry.id, std::string(entry.group), time_cell(entry.not_before_ms)}, entry,
+             rows.has_priority_texts);
+    return true;
+  });
+  return table;
+}
+
+Table waiting_items_table(const FrontierView& frontier, std::string_view group, ItemRows rows) {
+  const std::vector<Column> first{{"id", Unit::kId}, {"not_before_us", Unit::kTimeUs}};
+  Table table = items_of("items", first, rows.has_priority_texts);
+  frontier.for_each_waiting(group, [&](const FrontierEntry& entry) {
+    if (table.rows.size() == rows.count) return false;
+    add_item(table, {entry.id, time_cell(entry.not_before_ms)}, entry, rows.has_priority_texts);
+    return true;
+  });
+  return table;
+}
+
+Table taken_table(std::span<const TakenItem> items) {
+  Table table = items_of("items", {{"id", Unit::kId}, {"group", Unit::kText}}, true);
+  for (const TakenItem& item : items) add_item(table, {item.id, item.group}, item, true);
+  return table;
+}
+
+}  // namespace crawlstore::model

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Frontiers, their groups and items. Ownership: tables own all they hold. Threads: as
+/// FrontierView.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/frontier_view.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// The counts of a frontier, its times and its default rule.
+std::vector<Field> frontier_fields(const FrontierView& frontier);
+/// The same of a group.
+std::vector<Field> group_fields(const FrontierGroup& group);
+
+/// The table `frontiers`: one row a frontier.
+Table frontiers_table(std::span<const FrontierInfo> frontiers);
+
+/// The table `groups`: the first `count`, in the order in which they came.
+Table groups_table(const FrontierView& frontier, std::size_t count);
+
+/// A time of a frontier for a column `..._us`; of 0 nothing.
+Cell time_cell(std::uint64_t time_ms);
+
+/// Bounds the rows of a table of items. Priorities come as a text, too, where JSON, which has no
+/// infinities, is made of it.
+struct ItemRows {
+  std::size_t count = 0;
+  bool has_priority_texts = false;
+};
+/// The table `leases`, those whose lease ends first in front. `group`: of this one alone.
+Table leases_table(const FrontierView& frontier, ItemRows rows,
+                   std::optional<std::string_view> group = {});
+/// The table `items`: those whose time has not come, those of the lowest time in front.
+Table later_table(const FrontierView& frontier, ItemRows rows);
+/// The table `items`: those of a group that wait, the first to leave first.
+Table waiting_items_table(const FrontierView& frontier, std::string_view group, ItemRows rows);
+/// The table `items`: those that were taken.
+Table taken_table(std::span<const TakenItem> items);
+
+}  // namespace crawlstore::model
