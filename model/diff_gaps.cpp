@@ -44,6 +44,7 @@ Table DiffGaps::table() const {
                {"part", Unit::kText},
                {"first_page", Unit::kId},
                {"end_page", Unit::kId},
+               {"offset_bytes", Unit::kOffset},
                {"error", Unit::kText}},
               {}};
   for (const DiffGap& gap : gaps_) {
@@ -51,7 +52,9 @@ Table DiffGaps::table() const {
     table.rows.push_back({std::string(gap.in_new ? "new" : "old"), gap.kind, gap.name,
                           pages ? Cell{std::string(name_of(pages->part))} : Cell{},
                           pages ? Cell{pages->first_page} : Cell{},
-                          pages ? Cell{pages->end_page} : Cell{}, describe(gap.error)});
+                          pages ? Cell{pages->end_page} : Cell{},
+                          gap.error.offset == Error::kNoOffset ? Cell{} : Cell{gap.error.offset},
+                          describe(gap.error)});
   }
   return table;
 }
