@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
+#include "cli/page_source.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
+#include "model/format_text.h"
 #include "model/store_diff.h"
 
 namespace crawlstore::cli {
@@ -20,6 +26,7 @@ struct DiffVerbOptions {
   bool no_pin = false;
   bool no_mmap = false;
   bool quiet = false;
+  bool skips_damaged = false;
 };
 
 struct States {
@@ -55,10 +62,39 @@ Result<States> open_generations(const DiffVerbOptions& options) {
   return fail(Errc::kBusyPinned, "the store commits faster than two generations can be opened");
 }
 
+std::string describe(const model::DiffGap& gap) {
+  if (gap.pages) return fmt::format("`{}`: {}", gap.name, describe_gap(*gap.pages));
+  const std::string kind = gap.kind == "drum" ? "DRUM" : gap.kind;
+  return fmt::format("{} `{}`: {}", kind == "page_database" ? "page database" : kind, gap.name,
+                     describe_damage(gap.error));
+}
+
+/// Says what was left out of which state. Returns false when there is nothing to say.
+bool tell_gaps(const model::DiffGaps& gaps, const DiffVerbOptions& options) {
+  constexpr std::size_t kToldMax = 20;
+  const auto& all = gaps.all();
+  for (std::size_t i = 0; i < std::min(all.size(), kToldMax); ++i) {
+    const bool is_other_file = all[i].in_new && !options.previous;
+    const std::string& path = is_other_file ? options.new_path : options.old_path;
+    note(fmt::format("{}: left out{}: {}", model::format_printable(path),
+                     !options.previous ? ""
+                     : all[i].in_new   ? " of the newest generation"
+                                       : " of the generation before",
+                     model::format_printable(describe(all[i]))));
+  }
+  if (all.size() > kToldMax) {
+    note(fmt::format("left out: {} ranges more", model::format_count(all.size() - kToldMax)));
+  }
+  if (!all.empty()) note("`crawlstore verify --deep FILE` names all damage");
+  return !all.empty();
+}
+
 int compare_and_print(const DiffVerbOptions& options, const States& states) {
   const StopSignals stop;
   ProgressBar progress("diff", model::Unit::kCount, "keys, pages and links", options.quiet);
   model::StoreDiffOptions how;
+  model::DiffGaps gaps;
+  if (options.skips_damaged) how.view.gaps = &gaps;
   how.view.with_keys = options.with_keys;
   if (options.rows_max) how.view.rows_max = *options.rows_max;
   std::string failed_path = options.old_path;
@@ -72,10 +108,13 @@ int compare_and_print(const DiffVerbOptions& options, const States& states) {
   const auto document = model::store_diff(states.older, states.newer, how);
   if (!document) {
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-    return fail_to_compare(failed_path, document.error());
+    const int code = fail_to_compare(failed_path, document.error());
+    if (!options.skips_damaged) note_skip_damaged(failed_path, document.error());
+    return code;
   }
   const int printed = print_document(*document, options.as_json);
   if (printed != kExitDone) return printed;
+  if (tell_gaps(gaps, options)) return kExitNo;
   return document->fields.front().value == model::Cell{true} ? kExitNo : kExitDone;
 }
 
@@ -111,11 +150,17 @@ Action define_diff(Parser& parser) {
       "forgotten, counts as - in the sentence and in the growth of hosts. "
       "Of scores the values are compared, where there are none as 0: how many changed, how many "
       "only one state has, by how much they differ together (L1), and the largest change. Of "
-      "queues only the numbers of pages and runs are compared.");
+      "queues only the numbers of pages and runs are compared. With --skip-damaged pages, links "
+      "and "
+      "edits that one state cannot tell are left out, and count neither as + nor as -; so are, as "
+      "a whole, a DRUM, an array of scores or a queue of which anything cannot be read, and a page "
+      "database without its table, with its scores.");
   parser.text("OLD", options->old_path, "the crawl file as it was").required();
   parser.text("NEW", options->new_path, "the crawl file as it is");
   parser.flag("--previous", options->previous,
               "instead of NEW: OLD's generation before the newest one, and the newest one");
+  parser.flag("--skip-damaged", options->skips_damaged,
+              "leave out what cannot be read, and say what that is; exit code 1 if there was any");
   parser.flag("--keys", options->with_keys, "list keys, requests and links as well");
   add_count(parser, "--limit", options->rows_max, "how many rows of each list (default: 1000)");
   add_json(parser, options->as_json);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <crawlstore/queue_gaps.h>
 #include <crawlstore/transaction.h>
 
 #include "cli/console.h"
@@ -54,9 +55,30 @@ void append_line(std::string& to, const QueuedPage& page, std::string_view url, 
   to += '\n';
 }
 
+/// Appends them as the member `queue_gaps` of an object, behind others.
+void append_queue_gaps_json(std::string& to, const std::vector<QueueGap>& gaps) {
+  const auto number = [](const auto& value) {
+    return value && std::isfinite(*value) ? fmt::to_string(*value) : std::string("null");
+  };
+  to += ",\n  \"queue_gaps\": [";
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const QueueGap& gap = gaps[i];
+    fmt::format_to(std::back_inserter(to),
+                   "{}\n    {{\"offset_bytes\": {}, \"length_bytes\": {}, \"entry_count\": {}, "
+                   "\"first_priority\": {}, \"last_priority\": {}, "
+                   "\"is_whole_queue\": {}, \"error\": ",
+                   i == 0 ? "" : ",", gap.offset_bytes, gap.length_bytes,
+                   gap.entry_count ? fmt::to_string(*gap.entry_count) : "null",
+                   number(gap.first_priority), number(gap.last_priority), gap.hides_all);
+    model::append_json_text(to, describe(gap.error));
+    to += '}';
+  }
+  to += gaps.empty() ? "]" : "\n  ]";
+}
+
 /// Writes all of them. What is a file has them on the disk, as the commit that follows is.
 Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage>& pages,
-                         const NextOptions& options) {
+                         const std::vector<QueueGap>& gaps, const NextOptions& options) {
   CRAWLSTORE_TRY(auto output, OutputFile::open(""));
   std::string& tail = output.tail();
   if (options.as_json) tail += "{\n  \"pages\": [";
@@ -73,7 +95,10 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
   const auto shown = for_each_url(source, pages, write);
   if (options.as_json) {
     std::string damaged;
-    if (options.source.pages.skips_damaged) append_gaps_json(damaged, source.gaps());
+    if (options.source.pages.skips_damaged) {
+      append_gaps_json(damaged, source.gaps());
+      append_queue_gaps_json(damaged, gaps);
+    }
     model::append_json_list_end(tail, is_first, shown, damaged);
   }
   if (!shown && !options.as_json) return shown;
@@ -92,16 +117,52 @@ Result<std::size_t> take(const QueueSource& source, Store& store, const NextOpti
   CRAWLSTORE_TRY(auto taking, Transaction::begin(store));
   CRAWLSTORE_TRY(const auto pages, queue.take(options.count.value_or(1)));
   if (pages.empty()) return 0;
-  CRAWLSTORE_TRY(write_pages(source, pages, options));
+  CRAWLSTORE_TRY(write_pages(source, pages, {}, options));
   CRAWLSTORE_TRY(taking.commit());
   return pages.size();
 }
 
-Result<std::size_t> peek(const QueueSource& source, const NextOptions& options) {
-  CRAWLSTORE_TRY(const auto pages, source.queue->peek(options.count.value_or(1)));
-  if (pages.empty()) return 0;
-  CRAWLSTORE_TRY(write_pages(source, pages, options));
-  return pages.size();
+/// Returns how many were shown. `gaps`: what could not be read of the queue.
+Result<std::size_t> peek(const QueueSource& source, const NextOptions& options,
+                         std::vector<QueueGap>& gaps) {
+  const std::size_t count = options.count.value_or(1);
+  QueuePeek peeked;
+  if (options.source.pages.skips_damaged) {
+    const std::string name = queue_name(source, options.source);
+    CRAWLSTORE_TRY(peeked, peek_past_damage(source.snapshot, name, count));
+    gaps = peeked.gaps;
+  } else {
+    CRAWLSTORE_TRY(peeked.pages, source.queue->peek(count));
+  }
+  if (peeked.pages.empty() && gaps.empty()) return 0;
+  CRAWLSTORE_TRY(write_pages(source, peeked.pages, gaps, options));
+  return peeked.pages.size();
+}
+
+std::string describe_gap(const QueueGap& gap) {
+  const std::string place =
+      fmt::format("{} of the queue at {:#x}", model::format_counted(gap.length_bytes, "byte"),
+                  gap.offset_bytes);
+  const std::string reason = describe_damage(gap.error);
+  if (gap.hides_all) {
+    return fmt::format("all pages, as nothing says which still wait: {}: {}", place, reason);
+  }
+  if (!gap.entry_count) return fmt::format("a run of any priorities: {}: {}", place, reason);
+  return fmt::format(
+      "{} with priorities from {} to {}: {}: {}",
+      *gap.entry_count == 1 ? "1 entry" : model::format_count(*gap.entry_count) + " entries",
+      *gap.first_priority, *gap.last_priority, place, reason);
+}
+
+/// Says on standard error what could not be read. Returns the exit code.
+int tell_all_gaps(const QueueSource& source, const std::vector<QueueGap>& gaps,
+                  const NextOptions& options) {
+  for (const QueueGap& gap : gaps) {
+    note(fmt::format("{}: left out: {}", model::format_printable(options.source.pages.path),
+                     describe_gap(gap)));
+  }
+  const int code = tell_gaps(source.gaps(), options.source.pages);
+  return gaps.empty() ? code : kExitNo;
 }
 
 int run(const NextOptions& options) {
@@ -118,13 +179,21 @@ int run(const NextOptions& options) {
   }
   if (!options.peeks) end_torn_line();
   int code = kExitDone;
-  const auto source = open_queues(options.source, {.queue = true}, code);
+  const bool skips = options.source.pages.skips_damaged;
+  const QueueNeeds needs{
+      .queue = true, .may_be_damaged = skips, .urls = true, .names_skip = options.peeks && !skips};
+  const auto source = open_queues(options.source, needs, code);
   if (!source || !check_chosen(*source, options.source, code)) return code;
-  const auto shown = store ? take(*source, *store, options) : peek(*source, options);
-  if (!shown) return fail_with_queue(source->snapshot, path, shown.error());
-  if (*shown != 0) return tell_gaps(source->gaps(), options.source.pages);
+  std::vector<QueueGap> gaps;
+  const auto shown = store ? take(*source, *store, options) : peek(*source, options, gaps);
+  if (!shown) {
+    code = fail_with_queue(source->snapshot, path, shown.error());
+    if (options.peeks && !skips) note_skip_damaged(path, shown.error());
+    return code;
+  }
+  if (*shown != 0 || !gaps.empty()) return tell_all_gaps(*source, gaps, options);
   return fail_with(fmt::format("{}: the queue `{}` is empty", model::format_printable(path),
-                               source->queue->info().name),
+                               queue_name(*source, options.source)),
                    kExitNo);
 }
 
@@ -145,7 +214,10 @@ Action define_next(Parser& parser) {
       "or not: to be safe from a reader that dies, write to a file, or use --peek. "
       "Meanwhile no other writer has the file. With --json bytes that are no UTF-8 come as "
       "hexadecimal digits in `url_hex` instead of `url`; `priority_text` has the priority as tsv "
-      "does, `inf` and `-inf` too, for which `priority` is null.");
+      "does, `inf` and `-inf` too, for which `priority` is null. With --skip-damaged pages come in "
+      "their order, but for entries that cannot be read: these are named by their place in the "
+      "file, and by their priorities where those are known. Where the table of the queue, or a run "
+      "of changes, is damaged, no page is shown.");
   add_queue_source(parser, options->source);
   add_count(parser, "-n,--limit", options->count, "so many pages (default: 1)", {1, 100'000'000});
   const auto peek_option =

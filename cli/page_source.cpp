@@ -56,14 +56,18 @@ std::vector<PageView> open_views(const PageSourceOptions& options, std::size_t c
   return open_views(*snapshot, options, count, code);
 }
 
-/// Returns "records of pages 8,192 to 16,383: chunk damaged at offset 0x11a080".
+}  // namespace
+
+std::string describe_damage(const Error& error) {
+  std::string reason(name_of(error.code));
+  std::ranges::replace(reason, '_', ' ');
+  if (error.offset != Error::kNoOffset) reason += fmt::format(" at offset {:#x}", error.offset);
+  return reason;
+}
+
 std::string describe_gap(const PageGap& gap) {
   const std::uint64_t last = gap.end_page - 1;
-  std::string reason(name_of(gap.error.code));
-  std::ranges::replace(reason, '_', ' ');
-  if (gap.error.offset != Error::kNoOffset) {
-    reason += fmt::format(" at offset {:#x}", gap.error.offset);
-  }
+  const std::string reason = describe_damage(gap.error);
   if (gap.part == PagePart::kEvents) {
     return fmt::format("{} edits that wait: {}", model::format_count(gap.end_page - gap.first_page),
                        reason);
@@ -74,8 +78,6 @@ std::string describe_gap(const PageGap& gap) {
   return fmt::format("{} of pages {} to {}: {}", name_of(gap.part),
                      model::format_count(gap.first_page), model::format_count(last), reason);
 }
-
-}  // namespace
 
 void add_page_source(Parser& parser, PageSourceOptions& options) {
   add_file(parser, options.path);
@@ -97,11 +99,14 @@ Option add_skip_damaged(Parser& parser, PageSourceOptions& options) {
 
 int fail_unread(const PageSourceOptions& options, const Error& error) {
   const int code = fail_with(options.path, error);
-  if (category(error.code) == ErrorCategory::kDamage && !options.skips_damaged) {
-    note(fmt::format("{}: --skip-damaged leaves out what cannot be read, and says what that is",
-                     model::format_printable(options.path)));
-  }
+  if (!options.skips_damaged) note_skip_damaged(options.path, error);
   return code;
+}
+
+void note_skip_damaged(const std::string& path, const Error& error) {
+  if (category(error.code) != ErrorCategory::kDamage) return;
+  note(fmt::format("{}: --skip-damaged leaves out what cannot be read, and says what that is",
+                   model::format_printable(path)));
 }
 
 int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options) {

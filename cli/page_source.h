@@ -53,6 +53,12 @@ int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options
 /// Says why the pages could not be read, and of damage that --skip-damaged shows the rest. Returns
 /// the exit code.
 int fail_unread(const PageSourceOptions& options, const Error& error);
+/// Returns "records of pages 8,192 to 16,383: chunk damaged at offset 0x11a080".
+std::string describe_gap(const PageGap& gap);
+/// Returns "chunk damaged at offset 0x11a080".
+std::string describe_damage(const Error& error);
+/// Says that --skip-damaged shows the rest, where it was damage.
+void note_skip_damaged(const std::string& path, const Error& error);
 /// Appends them as the member `page_gaps` of an object, behind others.
 void append_gaps_json(std::string& to, const std::vector<PageGap>& gaps);
 

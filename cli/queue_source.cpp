@@ -96,6 +96,7 @@ std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueN
   QueueSource source{*snapshot};
   if (const auto read = read_queues(options, needs.may_be_damaged, source); !read) {
     code = fail_with_queue(*snapshot, options.pages.path, read.error());
+    if (needs.names_skip) note_skip_damaged(options.pages.path, read.error());
     return std::nullopt;
   }
   const bool is_missing =
@@ -104,7 +105,7 @@ std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueN
     code = fail_with(missing_queue(options, source), kExitNo);
     return std::nullopt;
   }
-  if (needs.may_be_damaged && !needs.pages) return source;
+  if (needs.may_be_damaged && !needs.pages && !needs.urls) return source;
   const auto databases = PageView::names(*snapshot);
   if (has_chosen(source, options) && databases.size() > 1 && !options.pages.names_database) {
     code = fail_with(fmt::format("{}: the store has several page databases, and a queue does not "

@@ -43,6 +43,8 @@ struct QueueNeeds {
   bool queue = false;           ///< that there is one, and the one that was named
   bool pages = false;           ///< that there is a page database
   bool may_be_damaged = false;  ///< queues that cannot be read are not there; their names are
+  bool urls = false;            ///< also then the page database, if there is one
+  bool names_skip = false;      ///< damage is told with the advice to give --skip-damaged
 };
 /// On failure, also when what is needed is not there, says why, and what to do, and leaves the exit
 /// code in `code`.

@@ -8,6 +8,7 @@
 
 #include <crawlstore/diff.h>
 
+#include "model/diff_gaps.h"
 #include "model/table.h"
 
 namespace crawlstore::model {
@@ -15,6 +16,7 @@ namespace crawlstore::model {
 struct DiffViewOptions {
   std::size_t rows_max = 1000;  ///< of each list; fields and `drums` count all there is
   bool with_keys = false;       ///< fills `keys`, `requests` and `links`
+  DiffGaps* gaps = nullptr;     ///< goes past damage, and adds there what that leaves out
 };
 
 /// Collects what diff() tells; then the whole is a document.

@@ -119,7 +119,9 @@ std::string PagesDiffView::page_name(std::string_view database, bool in_new, std
   const std::pair<std::string, bool> key(database, in_new);
   auto place = views_.find(key);
   if (place == views_.end()) {
-    auto view = PageView::open(in_new ? newer_ : older_, database);
+    const Snapshot& state = in_new ? newer_ : older_;
+    auto view = options_.gaps != nullptr ? open_past_damage(state, database)
+                                         : PageView::open(state, database);
     if (!view) {
       if (!problem_) problem_ = view.error();
       return {};
@@ -128,9 +130,18 @@ std::string PagesDiffView::page_name(std::string_view database, bool in_new, std
   }
   if (!place->second.info().has_urls) return index_name(index);
   const auto url = place->second.url(index);
+  if (url && url->empty() && options_.gaps != nullptr) {
+    options_.gaps->add_pages(in_new, key.first, gaps_of(place->second));
+  }
   if (url) return *url;
   if (!problem_) problem_ = url.error();
   return {};
+}
+
+std::string PagesDiffView::name_or_index(std::string_view database, bool in_new,
+                                         std::uint64_t index) {
+  const std::string name = page_name(database, in_new, index);
+  return name.empty() && options_.gaps != nullptr ? index_name(index) : name;
 }
 
 void PagesDiffView::add_page(const PageDiff& page) {
@@ -163,7 +174,7 @@ void PagesDiffView::add_links(const PageLinksDiff& links) {
     page_links_.rows.push_back(
         {std::string(links.database), std::uint64_t{links.added.size()},
          std::uint64_t{links.gone.size()},
-         takes_new ? page_name(links.database, true, *links.new_index) : name});
+         takes_new ? name_or_index(links.database, true, *links.new_index) : name});
   }
   if (!options_.with_keys) return;
   add_link_rows(links, false);
@@ -176,8 +187,8 @@ void PagesDiffView::add_link_rows(const PageLinksDiff& links, bool in_new) {
     const auto& from = in_new ? links.new_index : links.old_index;
     links_.rows.push_back({std::string(links.database),
                            std::string(name_of(in_new ? Change::kAdded : Change::kGone)),
-                           from ? page_name(links.database, in_new, *from) : std::string(),
-                           page_name(links.database, in_new, target)});
+                           from ? name_or_index(links.database, in_new, *from) : std::string(),
+                           name_or_index(links.database, in_new, target)});
   }
 }
 

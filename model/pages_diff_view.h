@@ -41,6 +41,8 @@ class PagesDiffView {
   void add_link_rows(const PageLinksDiff& links, bool in_new);
   /// The URL, or `#N` where pages have none.
   std::string page_name(std::string_view database, bool in_new, std::uint64_t index);
+  /// The same; past damage `#N` instead of nothing.
+  std::string name_or_index(std::string_view database, bool in_new, std::uint64_t index);
 
   Snapshot older_;
   Snapshot newer_;

@@ -100,24 +100,46 @@ std::optional<RunId> table_run(const Snapshot& snapshot, const QueueInfo& queue)
 
 /// Whether other pages wait, or with other priorities.
 Result<bool> differ(const Snapshot& older, const QueueInfo& before, const Snapshot& newer,
-                    const QueueInfo& after, const PagesProgress& progress) {
+                    const QueueInfo& after, const PagesProgress& progress, bool& failed_in_new) {
   if (before.page_count != after.page_count) return true;
   const bool is_same_run = older.uuid() == newer.uuid() && before.id == after.id &&
                            table_run(older, before) == table_run(newer, after);
   if (is_same_run) return false;
-  CRAWLSTORE_TRY(const auto old_queue, QueueView::open(older, before.name));
-  CRAWLSTORE_TRY(const auto new_queue, QueueView::open(newer, after.name));
-  CRAWLSTORE_TRY(const auto old_number, content_number(old_queue, progress));
-  CRAWLSTORE_TRY(const auto new_number, content_number(new_queue, progress));
+  const auto number_in = [&](bool in_new, const std::string& name) -> Result<std::uint64_t> {
+    failed_in_new = in_new;
+    CRAWLSTORE_TRY(const auto queue, QueueView::open(in_new ? newer : older, name));
+    return content_number(queue, progress);
+  };
+  CRAWLSTORE_TRY(const auto old_number, number_in(false, before.name));
+  CRAWLSTORE_TRY(const auto new_number, number_in(true, after.name));
   return old_number != new_number;
+}
+
+/// Lists the queues of a state. Past damage those whose table cannot be read are not there.
+Result<std::vector<QueueInfo>> list_queues(const Snapshot& snapshot, bool in_new, DiffGaps* gaps) {
+  auto listed = QueueView::list(snapshot);
+  if (listed || gaps == nullptr || !DiffGaps::is_damage(listed.error())) return listed;
+  std::vector<QueueInfo> queues;
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind != SegmentKind::kQueue) continue;
+    const auto queue = QueueView::open(snapshot, segment.name);
+    if (queue) {
+      queues.push_back(queue->info());
+    } else if (DiffGaps::is_damage(queue.error())) {
+      gaps->add(in_new, "queue", segment.name, queue.error());
+    } else {
+      return tl::unexpected<Error>(queue.error());
+    }
+  }
+  return queues;
 }
 
 }  // namespace
 
 Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer,
-                             const PagesProgress& progress, Document& document) {
-  CRAWLSTORE_TRY(const auto before, QueueView::list(older));
-  CRAWLSTORE_TRY(const auto after, QueueView::list(newer));
+                             const PagesProgress& progress, Document& document, DiffGaps* gaps) {
+  CRAWLSTORE_TRY(const auto before, list_queues(older, false, gaps));
+  CRAWLSTORE_TRY(const auto after, list_queues(newer, true, gaps));
   struct Both {
     const QueueInfo* older = nullptr;
     const QueueInfo* newer = nullptr;
@@ -137,9 +159,16 @@ Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer,
     return info == nullptr ? Cell{} : Cell{std::uint64_t{info->*field}};
   };
   for (const auto& [name, both] : queues) {
+    if (gaps != nullptr && gaps->has("queue", name)) continue;
     bool is_different = true;
     if (both.older != nullptr && both.newer != nullptr) {
-      CRAWLSTORE_TRY(is_different, differ(older, *both.older, newer, *both.newer, progress));
+      bool in_new = false;
+      const auto differs = differ(older, *both.older, newer, *both.newer, progress, in_new);
+      if (!differs && gaps != nullptr && DiffGaps::is_damage(differs.error())) {
+        gaps->add(in_new, "queue", name, differs.error());
+        continue;
+      }
+      CRAWLSTORE_TRY(is_different, differs);
     }
     if (is_different) document.fields.front().value = true;
     table.rows.push_back({name, is_different, cell(both.older, &QueueInfo::page_count),

@@ -15,6 +15,7 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/queue.h>
 
+#include "model/diff_gaps.h"
 #include "model/host_rows.h"
 #include "model/queue_view.h"
 #include "model/table.h"
@@ -37,8 +38,10 @@ Result<WaitingHosts> waiting_hosts(const QueueView& queue, const PageView& pages
 /// with other priorities. Where they do, the first field of the document becomes true.
 ///   errors  kCancelled; of damage
 ///   cost    reads the queues that have as many pages as before, and were changed
+///   gaps    goes past damage: a queue that one state cannot tell is left out, and added there
 Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer,
-                             const PagesProgress& progress, Document& document);
+                             const PagesProgress& progress, Document& document,
+                             DiffGaps* gaps = nullptr);
 
 /// Priorities from the first one down to the last one, both included.
 struct PriorityRange {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include <crawlstore/page_gaps.h>
 #include <crawlstore/scores.h>
 
 #include "model/scores_view.h"
@@ -105,8 +106,11 @@ class Comparison {
       : database_(database), options_(options), table_(table) {}
 
   Result<void> run(const Snapshot& older, const Snapshot& newer) {
-    CRAWLSTORE_TRY(blame(false, list(older, database_.in_old, old_)));
-    CRAWLSTORE_TRY(blame(true, list(newer, database_.in_new, new_)));
+    for (const bool in_new : {false, true}) {
+      const auto listed = blame(in_new, in_new ? list(newer, database_.in_new, new_)
+                                               : list(older, database_.in_old, old_));
+      if (!listed) return leave_out(database_.name, listed.error());
+    }
     std::set<std::string> names;
     for (const auto& [name, info] : old_.arrays) names.insert(name);
     for (const auto& [name, info] : new_.arrays) names.insert(name);
@@ -124,13 +128,39 @@ class Comparison {
 
   template <class T>
   Result<T> blame(bool in_new, Result<T> result) const {
-    if (!result) options_.failed(in_new);
+    if (!result) failed_in_new_ = in_new;
+    if (!result && options_.failed) options_.failed(in_new);
     return result;
+  }
+
+  /// Notes what cannot be read in the state that blame() named last; returns any other error.
+  Result<void> leave_out(const std::string& name, const Error& error) const {
+    if (options_.gaps == nullptr || !DiffGaps::is_damage(error)) {
+      return tl::unexpected<Error>(error);
+    }
+    options_.gaps->add(failed_in_new_, "scores", name, error);
+    return {};
+  }
+
+  /// Fails where damage hid a URL or a key by which the array was compared.
+  Result<void> check_names() const {
+    for (const bool in_new : {false, true}) {
+      const auto gaps = gaps_of(*(in_new ? new_ : old_).pages);
+      const auto gap = std::ranges::find_if(gaps, [](const PageGap& it) {
+        return it.part == PagePart::kUrl || it.part == PagePart::kKey;
+      });
+      if (gap != gaps.end() && database_.by_url) {
+        return blame(in_new, Result<void>(tl::unexpected<Error>(gap->error)));
+      }
+      if (options_.gaps != nullptr) options_.gaps->add_pages(in_new, database_.name, gaps);
+    }
+    return {};
   }
 
   Result<void> list(const Snapshot& snapshot, bool exists, Side& side) const {
     if (!exists) return {};
-    CRAWLSTORE_TRY(side.pages, PageView::open(snapshot, database_.name));
+    CRAWLSTORE_TRY(side.pages, options_.gaps != nullptr ? open_past_damage(snapshot, database_.name)
+                                                        : PageView::open(snapshot, database_.name));
     CRAWLSTORE_TRY(auto arrays, ScoreView::list(*side.pages));
     for (ScoresInfo& info : arrays) side.arrays.emplace(info.name, std::move(info));
     return {};
@@ -151,7 +181,12 @@ class Comparison {
     } else if (database_.kind_differs || of_old->second.subject != of_new->second.subject) {
       row[2] = std::string("other_kind");
     } else {
-      CRAWLSTORE_TRY(differs, compare(name, row));
+      const auto compared = compare(name, row);
+      if (!compared) return leave_out(database_.name + "/" + name, compared.error());
+      if (const auto named = check_names(); !named) {
+        return leave_out(database_.name + "/" + name, named.error());
+      }
+      differs = *compared;
       row[2] = differs ? std::string(name_of(Change::kChanged)) : std::string("equal");
     }
     differs_ = differs_ || differs;
@@ -230,6 +265,7 @@ class Comparison {
   Side old_;
   Side new_;
   bool differs_ = false;
+  mutable bool failed_in_new_ = false;
 };
 
 }  // namespace

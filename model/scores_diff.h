@@ -9,6 +9,7 @@
 
 #include <crawlstore/pages_diff.h>
 
+#include "model/diff_gaps.h"
 #include "model/host_rows.h"
 #include "model/table.h"
 
@@ -19,6 +20,8 @@ struct ScoresDiffOptions {
   PagesProgress progress;
   /// Right before an error of one of the states: of which.
   std::function<void(bool in_new)> failed;
+  /// Goes past damage: an array of which something cannot be read is left out, and added there.
+  DiffGaps* gaps = nullptr;
 };
 
 /// Adds the table `scores` to the document of a DiffView: one row an array of either state, by

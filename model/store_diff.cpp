@@ -116,6 +116,16 @@ std::vector<std::size_t> shown_order(const Table& table) {
   return order;
 }
 
+/// Moves what was not compared from the list to the gaps.
+template <class Found>
+void set_aside(std::vector<Found>& list, const std::string& kind, DiffGaps& gaps) {
+  std::erase_if(list, [&](const Found& found) {
+    if (found.old_error) gaps.add(false, kind, found.name, *found.old_error);
+    if (found.new_error) gaps.add(true, kind, found.name, *found.new_error);
+    return found.old_error || found.new_error;
+  });
+}
+
 }  // namespace
 
 ShownDiff take_shown_diff(Document& document, const std::string& name) {
@@ -181,21 +191,34 @@ Result<Document> store_diff(const Snapshot& older, const Snapshot& newer,
   DiffView view(options.view);
   DiffSink sink = view.sink();
   sink.failed = options.failed;
-  CRAWLSTORE_TRY(const auto report, diff(older, newer, sink, {options.progress}));
+  DiffGaps* const gaps = options.view.gaps;
+  const bool past_damage = gaps != nullptr;
+  CRAWLSTORE_TRY(auto report, diff(older, newer, sink, {options.progress, past_damage}));
+  if (past_damage) set_aside(report.drums, "drum", *gaps);
   PagesDiffView pages_view(older, newer, options.view);
   PagesDiffSink pages_sink = pages_view.sink();
   pages_sink.failed = options.failed;
-  CRAWLSTORE_TRY(const auto databases, diff_pages(older, newer, pages_sink, {options.progress}));
+  CRAWLSTORE_TRY(auto databases,
+                 diff_pages(older, newer, pages_sink, {options.progress, past_damage}));
+  for (const PagesDiff& found : databases) {
+    if (past_damage) gaps->add_pages(false, found.name, found.old_gaps);
+    if (past_damage) gaps->add_pages(true, found.name, found.new_gaps);
+  }
+  if (past_damage) set_aside(databases, "page_database", *gaps);
   CRAWLSTORE_TRY(auto document, view.document(older, newer, report));
   CRAWLSTORE_TRY(pages_view.add_to(document, databases));
-  CRAWLSTORE_TRY(
-      add_scores_diff(older, newer, databases, {options.progress, options.failed}, document));
   const PagesProgress asked = [&options](std::uint64_t done, std::uint64_t total) {
     return !options.progress || options.progress(done, total);
   };
-  CRAWLSTORE_TRY(add_queues_diff(older, newer, asked, document));
+  CRAWLSTORE_TRY(add_scores_diff(older, newer, databases, {asked, options.failed, gaps}, document));
+  CRAWLSTORE_TRY(add_queues_diff(older, newer, asked, document, gaps));
+  std::string sentence = diff_sentence(document);
+  if (past_damage) {
+    if (!gaps->all().empty()) sentence += ", of what can be read";
+    document.tables.push_back(gaps->table());
+  }
   document.fields.insert(document.fields.begin() + 1,
-                         {"summary", Unit::kText, diff_sentence(document)});
+                         {"summary", Unit::kText, std::move(sentence)});
   return document;
 }
 

@@ -19,6 +19,9 @@
 namespace crawlstore::model {
 
 struct StoreDiffOptions {
+  /// With `gaps` the comparison goes past damage: of page databases pages, links and edits are left
+  /// out, of the others a whole DRUM, array of scores or queue; nothing counts as added or gone
+  /// because one state cannot tell. The table `gaps` is last then.
   DiffViewOptions view;
   /// Called with how far a part of the comparison is; false stops with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;

@@ -82,6 +82,8 @@ RUNS = [
     ("diff", ["x.crawl", "--previous", "--keys"], b"", 1),
     ("diff", ["x.crawl", "--previous"], b"", 1),
     ("diff", ["older.crawl", "x.crawl", "--keys"], b"", 1),
+    ("diff", ["older.crawl", "x.crawl", "--skip-damaged"], b"", 1),
+    ("diff", ["damaged.crawl", "x.crawl", "--skip-damaged"], b"", 1),
     ("verify", ["damaged.crawl"], b"", 1),
     ("recover", ["x.crawl", "recovered.crawl"], b"", 0),
     ("merge", ["x.crawl"], b"", 0),

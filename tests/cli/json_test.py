@@ -87,6 +87,12 @@ class Json(command.CommandTest):
         damaged = bytearray(whole)
         damaged[run["offset_bytes"]] ^= 1
         (self.folder / "x.crawl").write_bytes(damaged)
+        (name,) = [one["name"] for one in found["segments"] if one["id"] == table]
+        answer = self.run_command("next", "x.crawl", "--peek", "--skip-damaged", "--name", name,
+                                  "--json")
+        peeked = json.loads(answer.out)
+        jsonschema.Draft202012Validator(SCHEMA).validate({"next": peeked})
+        self.assertEqual((answer.code, peeked["pages"], len(peeked["queue_gaps"])), (1, [], 1))
         answer = self.run_command("info", "x.crawl", "--json")
         after = json.loads(answer.out)
         jsonschema.Draft202012Validator(SCHEMA).validate({"info": after})

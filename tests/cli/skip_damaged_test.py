@@ -128,5 +128,96 @@ class SkipDamaged(pages_command.PagesTest):
                                    if index not in lost})
 
 
+class SkipDamagedQueue(pages_command.PagesTest):
+    """Runs of entries that came one after the other, and changes of priorities."""
+
+    def setUp(self):
+        super().setUp()
+        self.load(b"".join(b"http://a.test/%d\n" % index for index in range(45_000)), "urls")
+        self.file = self.folder / "x.crawl"
+        self.put("--insert", {index: index * 7919 % 65537 for index in range(30_000)})
+        self.put("--insert", {index: index * 104729 % 65537 for index in range(30_000, 45_000)})
+
+    def put(self, option, priorities):
+        lines = "".join(f"{priority}\t#{index}\n" for index, priority in priorities.items())
+        self.succeed("queue", "x.crawl", option, "-", data=lines.encode())
+
+    def peek(self, *words, count=10**6):
+        answer = self.run_command("next", "x.crawl", "--peek", "-n", count, "--json", *words)
+        return answer.code, json.loads(answer.out) if answer.out else None, answer.err.decode()
+
+    def shown(self, *words, count=10**6):
+        return [(page["index"], page["priority"])
+                for page in self.peek(*words, count=count)[1]["pages"]]
+
+    def runs(self, kind):
+        found = json.loads(self.succeed("segments", "x.crawl", "--json").out)
+        kinds = {one["id"]: one["kind"] for one in found["segments"]}
+        return [run for run in found["runs"] if kinds[run["segment"]] == kind]
+
+    def check(self, content, place, whole):
+        spoiled = bytearray(content)
+        spoiled[place] ^= 1
+        self.file.write_bytes(spoiled)
+        code, found, told = self.peek("--skip-damaged")
+        gaps = found["queue_gaps"]
+        pages = [(page["index"], page["priority"]) for page in found["pages"]]
+        self.assertEqual(code, 1 if gaps or found["page_gaps"] else 0, (place, told))
+        self.assertIsNone(found["error"])
+        left = iter(whole)
+        self.assertTrue(all(page in left for page in pages), place)  # in their order
+        missing = set(whole) - set(pages)
+        ranges = [gap for gap in gaps if gap["entry_count"] is not None]
+        if len(ranges) == len(gaps):
+            self.assertLessEqual(len(missing), sum(gap["entry_count"] for gap in gaps), place)
+            for _, priority in missing:
+                self.assertTrue(any(gap["last_priority"] <= priority <= gap["first_priority"]
+                                    for gap in gaps), place)
+        for gap in gaps:
+            self.assertIn(f"of the queue at {gap['offset_bytes']:#x}: ", told)
+            self.assertGreater(gap["length_bytes"], 0)
+        if gaps:
+            code, _, told = self.peek()
+            self.assertEqual(code, 1)
+            self.assertIn("--skip-damaged leaves out", told)
+        return gaps, pages
+
+    def check_runs(self, whole, kind, places):
+        """Yields what is left out and shown for a damaged byte of each run, and of each place."""
+        content = self.file.read_bytes()
+        for run in self.runs(kind):
+            for place in places:
+                yield self.check(content, run["offset_bytes"] + int(
+                    (run["payload_bytes"] - 1) * place), whole)
+        self.file.write_bytes(content)
+
+    def test_shows_what_other_fragments_and_runs_have(self):
+        self.succeed("next", "x.crawl", "-n", "1000")
+        whole = self.shown()
+        self.assertEqual(len(whole), 44_000)
+        self.assertEqual(self.peek("--skip-damaged")[1]["queue_gaps"], [])
+        self.assertEqual(self.shown("--skip-damaged"), whole)
+        self.assertEqual(self.shown("--skip-damaged", count=77), whole[:77])
+        fragments = runs = 0
+        for gaps, pages in self.check_runs(whole, "queue_entries", (0.1, 0.4, 0.6, 1)):
+            self.assertEqual(len(gaps), 1)
+            self.assertGreater(len(pages), 10_000)
+            fragments += gaps[0]["entry_count"] is not None
+            runs += gaps[0]["entry_count"] is None
+        self.assertGreater(min(fragments, runs), 1)
+
+    def test_shows_nothing_where_changes_or_the_table_are_lost(self):
+        self.put("--update", {index: index * 31 % 65537 for index in range(0, 45_000, 9)})
+        whole = self.shown()
+        self.assertEqual(self.shown("--skip-damaged"), whole)
+        hidden = 0
+        for _gaps, pages in self.check_runs(whole, "queue_entries", (0.5, 1)):
+            hidden += not pages
+        self.assertEqual(hidden, 2)  # that of the changes
+        for gaps, pages in self.check_runs(whole, "queue", (0.5,)):
+            self.assertEqual((pages, len(gaps)), ([], 1))
+            self.assertTrue(gaps[0]["is_whole_queue"])
+
+
 if __name__ == "__main__":
     unittest.main()

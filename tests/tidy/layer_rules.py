@@ -79,6 +79,7 @@ PUBLIC_LAYER = {
     "pages.h": "pages",
     "pages_diff.h": "pages",
     "queue.h": "queue",
+    "queue_gaps.h": "queue",
     "ranking.h": "scores",
     "scores.h": "scores",
     "recover.h": "rescue",

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -92,6 +93,9 @@ struct DrumDiff {
   std::uint64_t gone_request_count = 0;
   std::uint64_t old_result_count = 0;  ///< answers that wait for their consumer
   std::uint64_t new_result_count = 0;
+  /// Past damage: why nothing of the DRUM was compared, nor counted.
+  std::optional<Error> old_error;
+  std::optional<Error> new_error;
   /// Whether the DRUM differs between the states, in any of the above.
   [[nodiscard]] bool differs() const;
 };
@@ -113,6 +117,9 @@ struct DiffOptions {
   /// Called now and then with keys and requests done and all that must be looked at; false stops
   /// with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+  /// Leaves out a DRUM of which one state cannot be read, as a whole, and says why in its DrumDiff.
+  /// Each DRUM is read twice, so that the sink is told only of those that can be.
+  bool past_damage = false;
 };
 
 struct DiffReport {

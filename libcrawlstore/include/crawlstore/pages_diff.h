@@ -27,6 +27,7 @@
 #include <vector>
 
 #include <crawlstore/diff.h>
+#include <crawlstore/page_gaps.h>
 #include <crawlstore/page_view.h>
 
 #pragma GCC visibility push(default)
@@ -95,6 +96,11 @@ struct PagesDiff {
   std::uint64_t new_edit_count = 0;
   std::uint64_t added_edit_count = 0;
   std::uint64_t gone_edit_count = 0;
+  std::vector<PageGap> old_gaps;  ///< past damage: what the older state could not tell
+  std::vector<PageGap> new_gaps;
+  /// Past damage: why the older, or newer, state has no table. Nothing was compared, nor counted.
+  std::optional<Error> old_error;
+  std::optional<Error> new_error;
   /// Whether the database differs between the states, in any of the above.
   [[nodiscard]] bool differs() const;
 };
@@ -114,6 +120,10 @@ struct PagesDiffOptions {
   /// Called now and then with pages and links done and about all that must be looked at; false
   /// stops with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+  /// Goes on past damage, as open_past_damage() does: what one state cannot tell is left out, so
+  /// that nothing counts as added or gone for that. All links, and by URL all keys, are looked up.
+  /// Edits after damaged ones are left out where none that differs comes before these.
+  bool past_damage = false;
 };
 
 /// Compares an older state with a newer one: all page databases, by name. What a sink was told is

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include <crawlstore/diff.h>
 #include <crawlstore/drum_view.h>
@@ -66,16 +67,45 @@ std::vector<const SegmentEntry*> segments_of(const Snapshot& snapshot) {
   return all;
 }
 
+bool is_damage(const Error& error) {
+  return category(error.code) == ErrorCategory::kDamage || error.code == Errc::kIo;
+}
+
+/// Opens the DRUM if the state has it; sets the error aside if it is damaged.
+Result<std::optional<DrumInfo>> open_past_damage(const Snapshot& snapshot, const std::string& name,
+                                                 std::optional<DrumView>& view,
+                                                 std::optional<Error>& error) {
+  if (Inside::of(snapshot).directory().find_named(SegmentKind::kDrum, name) == nullptr) {
+    return std::optional<DrumInfo>{};
+  }
+  auto opened = DrumView::open(snapshot, name);
+  if (opened) {
+    view = std::move(*opened);
+    return std::optional<DrumInfo>(view->info());
+  }
+  if (!is_damage(opened.error())) return tl::unexpected<Error>(opened.error());
+  error = opened.error();
+  return std::optional<DrumInfo>{};
+}
+
+/// Whether the DRUM holds keys of pages; of one that cannot be read its name says so.
+bool is_of_pages(const Snapshot& snapshot, const std::string& name,
+                 const std::optional<DrumInfo>& info) {
+  if (info) return info->key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kPage);
+  return Inside::of(snapshot).directory().find_named(SegmentKind::kPages, name) != nullptr;
+}
+
 class SnapshotDiff {
  public:
   SnapshotDiff(const Snapshot& older, const Snapshot& newer, const DiffSink& sink,
                const DiffOptions& options)
-      : older_(older), newer_(newer), sink_(sink), options_(options) {
+      : older_(older), newer_(newer), sink_(&sink), options_(options) {
     report.is_same_store = older.uuid() == newer.uuid();
   }
 
   Result<void> run() {
     if (report.is_same_store) compare_segments();
+    if (options_.past_damage) return run_past_damage();
     CRAWLSTORE_TRY(const auto old_drums, blame(false, drums_of(older_)));
     CRAWLSTORE_TRY(const auto new_drums, blame(true, drums_of(newer_)));
     std::set<std::string> names;
@@ -88,7 +118,7 @@ class SnapshotDiff {
       pairs.push_back(std::move(pair));
     }
     for (Pair& pair : pairs) {
-      if (is_comparable(pair.found)) CRAWLSTORE_TRY(compare_drum(pair));
+      if (is_comparable(pair.found)) CRAWLSTORE_TRY(compare_drum(pair, pair.found));
       report.drums.push_back(std::move(pair.found));
     }
     return tell(0, true);
@@ -122,7 +152,8 @@ class SnapshotDiff {
   /// Says in which state a call failed, and hands its result on.
   template <class T>
   T blame(bool in_new, T result) const {
-    if (!result && sink_.failed) sink_.failed(in_new);
+    if (!result) failed_in_new_ = in_new;
+    if (!result && sink_->failed) sink_->failed(in_new);
     return result;
   }
 
@@ -143,12 +174,48 @@ class SnapshotDiff {
       ++(found.change == Change::kAdded  ? report.added_segment_count
          : found.change == Change::kGone ? report.gone_segment_count
                                          : report.changed_segment_count);
-      if (sink_.segment) sink_.segment(found);
+      if (sink_->segment) sink_->segment(found);
     }
   }
 
   static bool is_comparable(const DrumDiff& found) {
     return !found.shape_differs && !found.seed_differs;
+  }
+
+  /// Does what run() does, DRUM by DRUM, and names those of which something cannot be read.
+  Result<void> run_past_damage() {
+    std::set<std::string> names;
+    for (const Snapshot* state : {&older_, &newer_}) {
+      for (const SegmentEntry* entry : segments_of(*state)) {
+        if (entry->kind == SegmentKind::kDrum) names.insert(entry->name);
+      }
+    }
+    for (const std::string& name : names) {
+      Pair pair;
+      pair.found.name = name;
+      CRAWLSTORE_TRY(const auto old_info,
+                     open_past_damage(older_, name, pair.older, pair.found.old_error));
+      CRAWLSTORE_TRY(const auto new_info,
+                     open_past_damage(newer_, name, pair.newer, pair.found.new_error));
+      if (is_of_pages(older_, name, old_info) || is_of_pages(newer_, name, new_info)) continue;
+      describe(pair, old_info ? &*old_info : nullptr, new_info ? &*new_info : nullptr);
+      if (!pair.found.old_error && !pair.found.new_error) CRAWLSTORE_TRY(compare_whole(pair));
+      report.drums.push_back(std::move(pair.found));
+    }
+    return tell(0, true);
+  }
+
+  /// Compares the DRUM without a word first: sinks believe what they are told.
+  Result<void> compare_whole(Pair& pair) {
+    if (!is_comparable(pair.found)) return {};
+    const DiffSink* const sink = std::exchange(sink_, &silent_);
+    DrumDiff trial = pair.found;
+    const auto compared = compare_drum(pair, trial);
+    sink_ = sink;
+    if (compared) return compare_drum(pair, pair.found);
+    if (!is_damage(compared.error())) return compared;
+    (failed_in_new_ ? pair.found.new_error : pair.found.old_error) = compared.error();
+    return {};
   }
 
   /// All but those of page databases, which hold not all keys of pages: some wait beside them.
@@ -174,13 +241,23 @@ class SnapshotDiff {
     if (old_info != nullptr) {
       CRAWLSTORE_TRY(auto view, blame(false, DrumView::open(older_, name)));
       pair.older = std::move(view);
+    }
+    if (new_info != nullptr) {
+      CRAWLSTORE_TRY(auto view, blame(true, DrumView::open(newer_, name)));
+      pair.newer = std::move(view);
+    }
+    describe(pair, old_info, new_info);
+    return pair;
+  }
+
+  /// Notes what the tables of a DRUM say, of the states that have it.
+  void describe(Pair& pair, const DrumInfo* old_info, const DrumInfo* new_info) const {
+    if (old_info != nullptr) {
       pair.found.in_old = true;
       pair.found.old_key_count = old_info->key_count;
       pair.found.old_result_count = old_info->result_count;
     }
     if (new_info != nullptr) {
-      CRAWLSTORE_TRY(auto view, blame(true, DrumView::open(newer_, name)));
-      pair.newer = std::move(view);
       pair.found.in_new = true;
       pair.found.new_key_count = new_info->key_count;
       pair.found.new_result_count = new_info->result_count;
@@ -194,7 +271,6 @@ class SnapshotDiff {
     };
     pair.found.seed_differs =
         is_seeded(old_info) && is_seeded(new_info) && older_.key_seed() != newer_.key_seed();
-    return pair;
   }
 
   /// Calls visit(range) for all ranges of both, ascending.
@@ -247,13 +323,13 @@ class SnapshotDiff {
     });
   }
 
-  Result<void> compare_drum(Pair& pair) {
+  Result<void> compare_drum(Pair& pair, DrumDiff& found) {
     DiffSide older = pair.old_side();
     DiffSide newer = pair.new_side();
     is_wide_ = (older.exists() ? older : newer).view().shape().is_wide();
     return for_each_range(older, newer, [&](const Range& range) -> Result<void> {
-      if (!range.same_keys) CRAWLSTORE_TRY(compare_keys(older, newer, range, pair.found));
-      if (!range.same_requests) CRAWLSTORE_TRY(compare_requests(older, newer, range, pair.found));
+      if (!range.same_keys) CRAWLSTORE_TRY(compare_keys(older, newer, range, found));
+      if (!range.same_requests) CRAWLSTORE_TRY(compare_requests(older, newer, range, found));
       return {};
     });
   }
@@ -275,7 +351,7 @@ class SnapshotDiff {
            : change == Change::kGone ? found.gone_key_count
                                      : found.changed_value_count);
         const Key16 key = takes_old ? older.key() : newer.key();
-        if (sink_.key) sink_.key({found.name, change, is_wide_, key, old_value, new_value});
+        if (sink_->key) sink_->key({found.name, change, is_wide_, key, old_value, new_value});
       }
       if (takes_old) CRAWLSTORE_TRY(blame(false, older.advance()));
       if (takes_new) CRAWLSTORE_TRY(blame(true, newer.advance()));
@@ -303,7 +379,7 @@ class SnapshotDiff {
     bucket.added_count = tell_requests(Change::kAdded, found.name, b, a);
     found.added_request_count += bucket.added_count;
     found.gone_request_count += bucket.gone_count;
-    if (sink_.bucket && bucket.added_count + bucket.gone_count != 0) sink_.bucket(bucket);
+    if (sink_->bucket && bucket.added_count + bucket.gone_count != 0) sink_->bucket(bucket);
     return tell(older.pending_count(range.older) + newer.pending_count(range.newer));
   }
 
@@ -313,9 +389,9 @@ class SnapshotDiff {
                               const std::vector<drum::WaitingRequest>& b) const {
     std::vector<drum::WaitingRequest> only;
     std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only));
-    if (sink_.request) {
+    if (sink_->request) {
       for (const auto& request : only) {
-        sink_.request({drum, change, is_wide_, request.sequence, request.key});
+        sink_->request({drum, change, is_wide_, request.sequence, request.key});
       }
     }
     return only.size();
@@ -332,12 +408,14 @@ class SnapshotDiff {
 
   const Snapshot& older_;
   const Snapshot& newer_;
-  const DiffSink& sink_;
+  const DiffSink* sink_;
+  const DiffSink silent_;
   const DiffOptions& options_;
   std::uint64_t done_ = 0;
   std::uint64_t untold_ = 0;
   std::uint64_t total_ = 0;
-  bool is_wide_ = false;  // the keys of the DRUM that is compared
+  mutable bool failed_in_new_ = false;  // the state that blame() named last
+  bool is_wide_ = false;                // the keys of the DRUM that is compared
 };
 
 }  // namespace
@@ -355,6 +433,7 @@ std::string_view name_of(Change change) {
 }
 
 bool DrumDiff::differs() const {
+  if (old_error || new_error) return false;
   return in_old != in_new || shape_differs || seed_differs || added_key_count != 0 ||
          gone_key_count != 0 || changed_value_count != 0 || added_request_count != 0 ||
          gone_request_count != 0 || old_result_count != new_result_count;

@@ -4,6 +4,8 @@
 // all its checksums were right.
 #include "pages/compared_pages.h"
 
+#include <algorithm>
+
 #include "base/inside.h"
 #include "container/run_io.h"
 
@@ -22,6 +24,27 @@ std::vector<links::LogRun> ComparedPages::out_runs() const {
 const format::RunRef* ComparedPages::tile_ref(std::uint64_t tile) const {
   if (!exists() || !inside().records || tile >= inside().records->tile_count()) return nullptr;
   return &inside().records->ref(tile);
+}
+
+bool ComparedPages::lacks_links() const {
+  if (!goes_on_past_damage() || inside().links) return false;
+  return inside().table.out_links && inside().table.in_links;
+}
+
+bool ComparedPages::lacks_edits() const {
+  if (!goes_on_past_damage()) return false;
+  const auto gaps = inside().gaps->gaps();
+  return std::ranges::any_of(gaps, [](const PageGap& gap) {
+    return gap.part == PagePart::kEvents && gap.first_page == 0;
+  });
+}
+
+Result<std::optional<std::string>> ComparedPages::known_url(std::uint64_t index) const {
+  PageInfo page;
+  const auto filled = inside().fill_origin(index, page);
+  if (filled) return std::optional<std::string>(std::move(page.url));
+  if (goes_on_past(filled.error())) return std::optional<std::string>{};
+  return tl::unexpected<Error>(filled.error());
 }
 
 Result<bool> ComparedPages::is_forgotten(std::uint64_t index,

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <crawlstore/page_view.h>
@@ -50,6 +51,17 @@ class ComparedPages {
   [[nodiscard]] Result<format::PageRecord> record(std::uint64_t index) const {
     return inside().record(index);
   }
+  /// Whether its view goes on past damage, and past this error.
+  [[nodiscard]] bool goes_on_past(const Error& error) const {
+    return exists() && inside().goes_on_past(error);
+  }
+  [[nodiscard]] bool goes_on_past_damage() const { return exists() && inside().gaps != nullptr; }
+  /// Whether no link, or no edit, can be read, which the view noted when it was opened.
+  [[nodiscard]] bool lacks_links() const;
+  [[nodiscard]] bool lacks_edits() const;
+  /// Returns the URL of a page below page_count(); nothing when the view goes on past the damage of
+  /// it.
+  [[nodiscard]] Result<std::optional<std::string>> known_url(std::uint64_t index) const;
   /// The page with this record was forgotten: only its index is left.
   Result<bool> is_forgotten(std::uint64_t index, const format::PageRecord& record) const;
 

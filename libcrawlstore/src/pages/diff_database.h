@@ -15,6 +15,13 @@
 
 namespace crawlstore::pages {
 
+/// Leaves out what could not be read; returns the error where the state does not go on past it.
+inline Result<void> leave_out(const ComparedPages& side, bool in_new, const Error& error,
+                              const DiffWork& work) {
+  if (side.goes_on_past(error)) return {};
+  return work.blame(in_new, Result<void>(tl::unexpected<Error>(error)));
+}
+
 /// For one use. Threads: one.
 class DatabaseDiff {
  public:
@@ -49,7 +56,7 @@ class DatabaseDiff {
 
   // diff_edits.cpp
   Result<void> diff_edits();
-  Result<void> tell_edits(bool in_new, EventWalk& edits);
+  Result<void> tell_edits(bool in_new, EventWalk& edits, std::uint64_t place);
 
   ComparedPages older_;
   ComparedPages newer_;

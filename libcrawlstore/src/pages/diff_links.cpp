@@ -6,69 +6,10 @@
 #include <iterator>
 
 #include "pages/diff_database.h"
+#include "pages/diff_rows.h"
 
 namespace crawlstore::pages {
 namespace {
-
-using Row = std::span<const std::uint64_t>;
-
-/// Rows of runs, of pages that are asked for in ascending order.
-class RowSeeker {
- public:
-  explicit RowSeeker(std::vector<links::LogRun> runs) : runs_(std::move(runs)) {}
-
-  /// Empty when no run has a row of the page. Valid until the next call.
-  Result<Row> find(std::uint64_t page) {
-    if (runs_.empty()) return Row{};
-    if (!rows_ || (has_row_ && page > rows_->page() + kPagesSkipped)) {
-      CRAWLSTORE_TRY(auto opened,
-                     links::CombinedRows::open(runs_, links::Combination::kReplace, page));
-      rows_.emplace(std::move(opened));
-      has_row_ = true;
-      CRAWLSTORE_TRY(advance());
-    }
-    while (has_row_ && rows_->page() < page) CRAWLSTORE_TRY(advance());
-    return has_row_ && rows_->page() == page ? rows_->links() : Row{};
-  }
-
- private:
-  /// Looking up the next block takes as long as reading so many rows.
-  static constexpr std::uint64_t kPagesSkipped = 4096;
-
-  Result<void> advance() {
-    CRAWLSTORE_TRY(const auto more, rows_->next());
-    has_row_ = more;
-    return {};
-  }
-
-  std::vector<links::LogRun> runs_;
-  std::optional<links::CombinedRows> rows_;
-  bool has_row_ = false;  // rows_ stands at one
-};
-
-/// Rows one after the other.
-class RowWalk {
- public:
-  explicit RowWalk(links::CombinedRows rows) : rows_(std::move(rows)) {}
-  static Result<RowWalk> start(const std::vector<links::LogRun>& runs) {
-    CRAWLSTORE_TRY(auto opened, links::CombinedRows::open(runs, links::Combination::kReplace, 0));
-    RowWalk walk(std::move(opened));
-    CRAWLSTORE_TRY(walk.advance());
-    return walk;
-  }
-  [[nodiscard]] bool at_end() const { return !has_row_; }
-  [[nodiscard]] std::uint64_t page() const { return rows_.page(); }
-  [[nodiscard]] Row row() const { return rows_.links(); }
-  Result<void> advance() {
-    CRAWLSTORE_TRY(const auto more, rows_.next());
-    has_row_ = more;
-    return {};
-  }
-
- private:
-  links::CombinedRows rows_;
-  bool has_row_ = false;
-};
 
 std::vector<format::RunRef> refs_of(const std::vector<links::LogRun>& runs) {
   std::vector<format::RunRef> refs;
@@ -85,6 +26,11 @@ std::vector<links::LogRun> split(std::vector<links::LogRun>& runs, std::size_t c
   return front;
 }
 
+/// Leaves out links to pages that may be pages of the older state that damage hides.
+void drop_unknown(const PagePairs& pairs, std::vector<std::uint64_t>& targets) {
+  std::erase_if(targets, [&pairs](std::uint64_t page) { return pairs.is_unknown_new(page); });
+}
+
 std::uint64_t links_in(const std::vector<links::LogRun>& runs) {
   std::uint64_t count = 0;
   for (const links::LogRun& run : runs) count += run.run.footer().link_count;
@@ -94,31 +40,39 @@ std::uint64_t links_in(const std::vector<links::LogRun>& runs) {
 }  // namespace
 
 Result<void> DatabaseDiff::diff_links_by_index() {
+  if (older_.lacks_links() || newer_.lacks_links()) return {};
   auto old_runs = older_.out_runs();
   auto new_runs = newer_.out_runs();
   const std::size_t shared = count_shared(refs_of(old_runs), refs_of(new_runs), is_same_store_);
-  RowSeeker base(split(old_runs, shared));
+  RowSeeker base(older_, split(old_runs, shared));
   split(new_runs, shared);
   work_.expect(links_in(old_runs) + links_in(new_runs));
-  CRAWLSTORE_TRY(auto a, work_.blame(false, RowWalk::start(old_runs)));
-  CRAWLSTORE_TRY(auto b, work_.blame(true, RowWalk::start(new_runs)));
+  CRAWLSTORE_TRY(auto a, work_.blame(false, RowWalk::start(older_, old_runs)));
+  CRAWLSTORE_TRY(auto b, work_.blame(true, RowWalk::start(newer_, new_runs)));
   while (!a.at_end() || !b.at_end()) {
     const bool takes_old = b.at_end() || (!a.at_end() && a.page() <= b.page());
     const bool takes_new = a.at_end() || (!b.at_end() && b.page() <= a.page());
     const std::uint64_t page = takes_old ? a.page() : b.page();
-    Result<Row> shared_row = Row{};
-    if (!takes_old || !takes_new) shared_row = work_.blame(false, base.find(page));
-    if (!shared_row) return tl::unexpected<Error>(shared_row.error());
-    const Row old_row = takes_old ? a.row() : *shared_row;
-    const Row new_row = takes_new ? b.row() : *shared_row;
-    added_.clear();
-    gone_.clear();
-    std::set_difference(new_row.begin(), new_row.end(), old_row.begin(), old_row.end(),
-                        std::back_inserter(added_));
-    std::set_difference(old_row.begin(), old_row.end(), new_row.begin(), new_row.end(),
-                        std::back_inserter(gone_));
-    tell_links(page < older_.page_count() ? Index{page} : Index{},
-               page < newer_.page_count() ? Index{page} : Index{});
+    std::optional<LinkRow> shared_row = LinkRow{};
+    if (!takes_old || !takes_new) {
+      CRAWLSTORE_TRY(shared_row, work_.blame(false, base.find(page)));
+    }
+    const bool is_lost = (takes_old && a.is_lost()) || (takes_new && b.is_lost()) || !shared_row;
+    if (!is_lost && !pairs_.is_unknown(page)) {
+      const LinkRow old_row = takes_old ? a.row() : *shared_row;
+      const LinkRow new_row = takes_new ? b.row() : *shared_row;
+      added_.clear();
+      gone_.clear();
+      std::set_difference(new_row.begin(), new_row.end(), old_row.begin(), old_row.end(),
+                          std::back_inserter(added_));
+      std::set_difference(old_row.begin(), old_row.end(), new_row.begin(), new_row.end(),
+                          std::back_inserter(gone_));
+      const auto is_unknown = [this](std::uint64_t target) { return pairs_.is_unknown(target); };
+      std::erase_if(added_, is_unknown);
+      std::erase_if(gone_, is_unknown);
+      tell_links(page < older_.page_count() ? Index{page} : Index{},
+                 page < newer_.page_count() ? Index{page} : Index{});
+    }
     CRAWLSTORE_TRY(work_.tell((takes_old ? a.row().size() : 0) + (takes_new ? b.row().size() : 0)));
     if (takes_old) CRAWLSTORE_TRY(work_.blame(false, a.advance()));
     if (takes_new) CRAWLSTORE_TRY(work_.blame(true, b.advance()));
@@ -127,13 +81,18 @@ Result<void> DatabaseDiff::diff_links_by_index() {
 }
 
 Result<void> DatabaseDiff::diff_links_by_url() {
+  if (older_.lacks_links() || newer_.lacks_links()) return {};
   const auto runs = older_.out_runs();
   work_.expect(links_in(runs) + links_in(newer_.out_runs()));
   is_compared_.assign(newer_.page_count(), false);
   new_links_ = newer_.inside().links;
-  CRAWLSTORE_TRY(auto rows, work_.blame(false, RowWalk::start(runs)));
+  CRAWLSTORE_TRY(auto rows, work_.blame(false, RowWalk::start(older_, runs)));
   while (!rows.at_end()) {
-    CRAWLSTORE_TRY(compare_row(rows.page(), rows.row()));
+    if (!rows.is_lost()) {
+      CRAWLSTORE_TRY(compare_row(rows.page(), rows.row()));
+    } else if (const auto paired = pairs_.new_of[rows.page()]; paired < PagePairs::kUnknown) {
+      is_compared_[paired] = true;
+    }
     CRAWLSTORE_TRY(work_.tell(rows.row().size()));
     CRAWLSTORE_TRY(work_.blame(false, rows.advance()));
   }
@@ -141,7 +100,7 @@ Result<void> DatabaseDiff::diff_links_by_url() {
 }
 
 /// The links of a page of the older state, against those of the same page in the newer one.
-Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
+Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, LinkRow row) {
   const auto broken = [this]() -> Result<void> {
     return work_.blame(
         false,
@@ -150,7 +109,8 @@ Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
   };
   if (old_page >= pairs_.new_of.size()) return broken();
   const std::uint64_t paired = pairs_.new_of[old_page];
-  const bool in_new = paired < PagePairs::kForgotten;
+  if (paired == PagePairs::kUnknown) return {};
+  const bool in_new = paired < PagePairs::kUnknown;
   added_.clear();
   gone_.clear();
   targets_.clear();
@@ -158,7 +118,8 @@ Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
   for (const std::uint64_t target : row) {
     if (target >= pairs_.new_of.size()) return broken();
     const std::uint64_t new_target = pairs_.new_of[target];
-    if (in_new && new_target < PagePairs::kForgotten) {
+    if (new_target == PagePairs::kUnknown) continue;
+    if (in_new && new_target < PagePairs::kUnknown) {
       targets_.emplace_back(new_target, target);
     } else {
       gone_.push_back(target);
@@ -166,7 +127,13 @@ Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
   }
   if (in_new) {
     is_compared_[paired] = true;
-    if (new_links_) CRAWLSTORE_TRY(work_.blame(true, new_links_->out(paired, new_row_)));
+    if (new_links_) {
+      if (const auto read = new_links_->out(paired, new_row_); !read) {
+        return work_.blame(
+            true, newer_.inside().note_gap(PagePart::kOutLinks, paired, paired + 1, read.error()));
+      }
+    }
+    drop_unknown(pairs_, new_row_);
   }
   std::sort(targets_.begin(), targets_.end());
   auto target = targets_.begin();
@@ -188,7 +155,7 @@ Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
 
 /// Links of pages that have none in the older state, or are not in it.
 Result<void> DatabaseDiff::tell_new_rows() {
-  CRAWLSTORE_TRY(auto rows, work_.blame(true, RowWalk::start(newer_.out_runs())));
+  CRAWLSTORE_TRY(auto rows, work_.blame(true, RowWalk::start(newer_, newer_.out_runs())));
   for (; !rows.at_end();) {
     const std::uint64_t page = rows.page();
     if (page >= is_compared_.size()) {
@@ -196,14 +163,18 @@ Result<void> DatabaseDiff::tell_new_rows() {
           true, Result<void>(fail(Errc::kSegmentInvalid, "a page that does not exist has links",
                                   Error::kNoOffset, newer_.inside().table.out_links)));
     }
-    if (!is_compared_[page]) {
+    if (!is_compared_[page] && !rows.is_lost() && !pairs_.is_unknown_new(page)) {
       gone_.clear();
       added_.assign(rows.row().begin(), rows.row().end());
+      drop_unknown(pairs_, added_);
       Index old_index;
       if (sink_.links && !added_.empty() && pairs_.in_old[page]) {
-        CRAWLSTORE_TRY(const auto url, work_.blame(true, newer_.view().url(page)));
-        CRAWLSTORE_TRY(const auto found, work_.blame(false, older_.view().find_text(url)));
-        old_index = found;
+        if (!pairs_.old_of.empty()) {
+          old_index = pairs_.old_of[page];
+        } else {
+          CRAWLSTORE_TRY(const auto url, work_.blame(true, newer_.view().url(page)));
+          CRAWLSTORE_TRY(old_index, work_.blame(false, older_.view().find_text(url)));
+        }
       }
       tell_links(old_index, page);
     }

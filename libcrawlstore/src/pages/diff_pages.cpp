@@ -17,15 +17,24 @@ using pages::DatabaseDiff;
 
 /// The database of that name; nothing when the state has none.
 Result<std::optional<PageView>> open_database(const Snapshot& snapshot, const std::string& name,
-                                              bool exists) {
+                                              bool exists, bool past_damage) {
   if (!exists) return std::optional<PageView>{};
-  CRAWLSTORE_TRY(auto view, PageView::open(snapshot, name));
+  CRAWLSTORE_TRY(auto view,
+                 past_damage ? open_past_damage(snapshot, name) : PageView::open(snapshot, name));
   return std::optional<PageView>(std::move(view));
+}
+
+/// Moves an error that the comparison goes past out of the result.
+void set_aside(Result<std::optional<PageView>>& view, bool past_damage,
+               std::optional<Error>& error) {
+  if (view || !past_damage || !pages::is_damage(view.error())) return;
+  error = view.error();
+  view = std::optional<PageView>{};
 }
 
 Result<PagesDiff> diff_database(const Snapshot& older, const Snapshot& newer,
                                 const std::string& name, const PagesDiffSink& sink,
-                                pages::DiffWork& work) {
+                                bool past_damage, pages::DiffWork& work) {
   const auto has = [&name](const Snapshot& snapshot) {
     const auto names = PageView::names(snapshot);
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -34,8 +43,13 @@ Result<PagesDiff> diff_database(const Snapshot& older, const Snapshot& newer,
   found.name = name;
   found.in_old = has(older);
   found.in_new = has(newer);
-  CRAWLSTORE_TRY(auto old_view, work.blame(false, open_database(older, name, found.in_old)));
-  CRAWLSTORE_TRY(auto new_view, work.blame(true, open_database(newer, name, found.in_new)));
+  auto opened_old = open_database(older, name, found.in_old, past_damage);
+  auto opened_new = open_database(newer, name, found.in_new, past_damage);
+  set_aside(opened_old, past_damage, found.old_error);
+  set_aside(opened_new, past_damage, found.new_error);
+  CRAWLSTORE_TRY(auto old_view, work.blame(false, std::move(opened_old)));
+  CRAWLSTORE_TRY(auto new_view, work.blame(true, std::move(opened_new)));
+  if (found.old_error || found.new_error) return found;
   const auto count = [](const std::optional<PageView>& view, auto field) {
     return view ? view->info().*field : 0;
   };
@@ -49,9 +63,11 @@ Result<PagesDiff> diff_database(const Snapshot& older, const Snapshot& newer,
     found.kind_differs = old_view->info().has_urls != new_view->info().has_urls;
   }
   if (found.kind_differs) return found;
-  DatabaseDiff both(ComparedPages(std::move(old_view)), ComparedPages(std::move(new_view)),
-                    older.uuid() == newer.uuid(), sink, work);
+  DatabaseDiff both(ComparedPages(old_view), ComparedPages(new_view), older.uuid() == newer.uuid(),
+                    sink, work);
   CRAWLSTORE_TRY(both.run(found));
+  if (old_view) found.old_gaps = gaps_of(*old_view);
+  if (new_view) found.new_gaps = gaps_of(*new_view);
   return found;
 }
 
@@ -79,6 +95,7 @@ std::string PageFields::text() const {
 }
 
 bool PagesDiff::differs() const {
+  if (old_error || new_error) return false;
   return in_old != in_new || kind_differs || added_page_count != 0 || gone_page_count != 0 ||
          changed_page_count != 0 || added_link_count != 0 || gone_link_count != 0 ||
          added_edit_count != 0 || gone_edit_count != 0;
@@ -93,7 +110,7 @@ Result<std::vector<PagesDiff>> diff_pages(const Snapshot& older, const Snapshot&
   pages::DiffWork work(sink.failed, options.progress);
   std::vector<PagesDiff> databases;
   for (const std::string& name : names) {
-    CRAWLSTORE_TRY(auto found, diff_database(older, newer, name, sink, work));
+    CRAWLSTORE_TRY(auto found, diff_database(older, newer, name, sink, options.past_damage, work));
     databases.push_back(std::move(found));
   }
   CRAWLSTORE_TRY(work.tell(0, true));

@@ -70,7 +70,7 @@ Result<void> DatabaseDiff::diff_tile(std::uint64_t first_page, std::uint64_t end
       if (take(pairs_.only_old, next_only_old_, page)) new_index.reset();
       if (take(pairs_.only_new, next_only_new_, page)) old_index.reset();
     }
-    CRAWLSTORE_TRY(compare_page(old_index, new_index));
+    if (!pairs_.is_unknown(page)) CRAWLSTORE_TRY(compare_page(old_index, new_index));
     CRAWLSTORE_TRY(work_.tell(1));
   }
   return {};
@@ -81,12 +81,13 @@ Result<void> DatabaseDiff::diff_records_by_url() {
   for (std::uint64_t page = 0; page < older_.page_count(); ++page) {
     const std::uint64_t new_page = pairs_.new_of[page];
     CRAWLSTORE_TRY(work_.tell(1));
-    if (new_page == PagePairs::kForgotten) continue;
+    if (new_page == PagePairs::kForgotten || new_page == PagePairs::kUnknown) continue;
     CRAWLSTORE_TRY(compare_page(page, new_page == PagePairs::kNoPage ? Index{} : Index{new_page}));
   }
   for (std::uint64_t page = 0; page < newer_.page_count(); ++page) {
     CRAWLSTORE_TRY(work_.tell(1));
-    if (!pairs_.in_old[page]) CRAWLSTORE_TRY(compare_page(std::nullopt, page));
+    if (pairs_.in_old[page] || pairs_.is_unknown_new(page)) continue;
+    CRAWLSTORE_TRY(compare_page(std::nullopt, page));
   }
   return {};
 }
@@ -97,12 +98,14 @@ Result<void> DatabaseDiff::compare_page(Index old_index, Index new_index) {
   format::PageRecord old_record;
   format::PageRecord new_record;
   if (old_index) {
-    CRAWLSTORE_TRY(const auto record, work_.blame(false, older_.record(*old_index)));
-    old_record = record;
+    const auto record = older_.record(*old_index);
+    if (!record) return leave_out(older_, false, record.error(), work_);
+    old_record = *record;
   }
   if (new_index) {
-    CRAWLSTORE_TRY(const auto record, work_.blame(true, newer_.record(*new_index)));
-    new_record = record;
+    const auto record = newer_.record(*new_index);
+    if (!record) return leave_out(newer_, true, record.error(), work_);
+    new_record = *record;
   }
   if (!old_index || !new_index) {
     auto& side = old_index ? older_ : newer_;
@@ -121,21 +124,22 @@ Result<void> DatabaseDiff::compare_page(Index old_index, Index new_index) {
 
 Result<void> DatabaseDiff::tell_page(Change change, Index old_index, Index new_index,
                                      PageFields fields) {
+  PageDiff page{found_->name, change, std::nullopt, std::nullopt, fields};
+  if (sink_.page && old_index) {
+    auto info = older_.view().page(*old_index);
+    if (!info) return leave_out(older_, false, info.error(), work_);
+    page.older = std::move(*info);
+  }
+  if (sink_.page && new_index) {
+    auto info = newer_.view().page(*new_index);
+    if (!info) return leave_out(newer_, true, info.error(), work_);
+    page.newer = std::move(*info);
+  }
   ++(change == Change::kAdded  ? found_->added_page_count
      : change == Change::kGone ? found_->gone_page_count
                                : found_->changed_page_count);
   if (!new_index) ++found_->forgotten_page_count;
-  if (!sink_.page) return {};
-  PageDiff page{found_->name, change, std::nullopt, std::nullopt, fields};
-  if (old_index) {
-    CRAWLSTORE_TRY(auto info, work_.blame(false, older_.view().page(*old_index)));
-    page.older = std::move(info);
-  }
-  if (new_index) {
-    CRAWLSTORE_TRY(auto info, work_.blame(true, newer_.view().page(*new_index)));
-    page.newer = std::move(info);
-  }
-  sink_.page(page);
+  if (sink_.page) sink_.page(page);
   return {};
 }
 

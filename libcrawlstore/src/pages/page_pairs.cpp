@@ -72,12 +72,96 @@ Result<void> find_keys(const PageKeys& keys, const std::vector<WantedKey>& wante
       });
 }
 
+/// Does what pair_by_index() does with a look-up a page, as walks end at damage.
+Result<bool> pair_by_index_past_damage(const ComparedPages& older, const ComparedPages& newer,
+                                       DiffWork& work, PagePairs& pairs) {
+  const auto runs = older.origin_runs();
+  const std::size_t shared = count_shared(runs, newer.origin_runs(), true);
+  std::uint64_t page = 0;
+  for (std::size_t i = 0; i < shared; ++i) page += runs[i].record_count;
+  for (; page < std::min(older.page_count(), newer.page_count()); ++page) {
+    CRAWLSTORE_TRY(const auto old_url, work.blame(false, older.known_url(page)));
+    CRAWLSTORE_TRY(const auto new_url, work.blame(true, newer.known_url(page)));
+    CRAWLSTORE_TRY(work.tell(2));
+    if (!old_url || !new_url) {
+      pairs.unknown.push_back(page);
+    } else if (*old_url != *new_url) {
+      if (!old_url->empty() && !new_url->empty()) return false;
+      (new_url->empty() ? pairs.only_old : pairs.only_new).push_back(page);
+    }
+  }
+  return true;
+}
+
+enum class KeyFound : std::uint8_t { kNo, kYes, kUnknown };
+
+/// Looks for the key of a URL in a state that goes on past damage. `index`: the page, if it is
+/// there.
+Result<KeyFound> find_key(const ComparedPages& side, std::string_view url, std::uint64_t& index) {
+  const PageView::Impl& inside = side.inside();
+  if (inside.keys_error) return KeyFound::kUnknown;
+  if (!inside.keys) return KeyFound::kNo;
+  const PageKey key = page_key(url, inside.snapshot.key_seed());
+  const auto value = inside.keys->lookup(key.key);
+  if (!value) {
+    // The key could be that of any page.
+    CRAWLSTORE_TRY(inside.note_gap(PagePart::kKey, 0, side.page_count(), value.error()));
+    return KeyFound::kUnknown;
+  }
+  if (!*value || witness_in(**value) != key.witness) return KeyFound::kNo;
+  index = index_in(**value);
+  return index < side.page_count() ? KeyFound::kYes : KeyFound::kUnknown;
+}
+
+/// Notes the pages of the newer state that may be pages of the older one that damage hides.
+Result<void> find_unknown(const ComparedPages& older, const ComparedPages& newer, DiffWork& work,
+                          PagePairs& pairs) {
+  if (std::ranges::find(pairs.new_of, PagePairs::kUnknown) == pairs.new_of.end()) return {};
+  pairs.may_be_old.assign(newer.page_count(), false);
+  for (std::uint64_t page = 0; page < newer.page_count(); ++page) {
+    CRAWLSTORE_TRY(work.tell(1));
+    if (pairs.in_old[page]) continue;
+    CRAWLSTORE_TRY(const auto url, work.blame(true, newer.known_url(page)));
+    std::uint64_t index = 0;
+    auto found = KeyFound::kUnknown;
+    if (url && url->empty()) continue;  // forgotten
+    if (url) {
+      CRAWLSTORE_TRY(found, work.blame(false, find_key(older, *url, index)));
+    }
+    pairs.may_be_old[page] = found != KeyFound::kNo;
+  }
+  return {};
+}
+
+/// Does what pair_by_url() does with look-ups, as walks end at damage.
+Result<void> pair_by_url_past_damage(const ComparedPages& older, const ComparedPages& newer,
+                                     DiffWork& work, PagePairs& pairs) {
+  pairs.old_of.assign(newer.page_count(), PagePairs::kNoPage);
+  for (std::uint64_t page = 0; page < older.page_count(); ++page) {
+    CRAWLSTORE_TRY(work.tell(1));
+    CRAWLSTORE_TRY(const auto url, work.blame(false, older.known_url(page)));
+    pairs.new_of[page] = !url           ? PagePairs::kUnknown
+                         : url->empty() ? PagePairs::kForgotten
+                                        : PagePairs::kNoPage;
+    if (pairs.new_of[page] != PagePairs::kNoPage) continue;
+    std::uint64_t index = 0;
+    CRAWLSTORE_TRY(const auto found, work.blame(true, find_key(newer, *url, index)));
+    if (found == KeyFound::kUnknown) pairs.new_of[page] = PagePairs::kUnknown;
+    if (found != KeyFound::kYes) continue;
+    pairs.new_of[page] = index;
+    pairs.in_old[index] = true;
+    pairs.old_of[index] = page;
+  }
+  return find_unknown(older, newer, work, pairs);
+}
+
 Result<void> pair_by_url(const ComparedPages& older, const ComparedPages& newer, DiffWork& work,
                          PagePairs& pairs) {
   pairs = {};
   pairs.by_url = true;
   pairs.new_of.assign(older.page_count(), PagePairs::kNoPage);
   pairs.in_old.assign(newer.page_count(), false);
+  if (older.goes_on_past_damage()) return pair_by_url_past_damage(older, newer, work, pairs);
   const std::uint64_t seed = newer.inside().snapshot.key_seed();
   OriginWalk walk(older, older.origin_runs());
   CRAWLSTORE_TRY(work.blame(false, walk.start()));
@@ -140,7 +224,8 @@ Result<PagePairs> pair_pages(const ComparedPages& older, const ComparedPages& ne
   if (is_same_store) {
     const std::size_t shared = count_shared(older.origin_runs(), newer.origin_runs(), true);
     work.expect(pages_in(older, shared) + pages_in(newer, shared));
-    CRAWLSTORE_TRY(const auto is_one_history, pair_by_index(older, newer, work, pairs));
+    const auto pair = older.goes_on_past_damage() ? pair_by_index_past_damage : pair_by_index;
+    CRAWLSTORE_TRY(const auto is_one_history, pair(older, newer, work, pairs));
     if (is_one_history) return pairs;
   }
   work.expect(older.page_count());

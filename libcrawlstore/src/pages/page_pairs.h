@@ -3,6 +3,7 @@
 
 /// Pairs the pages of one state with the same pages of the other.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -41,15 +42,26 @@ class DiffWork {
 struct PagePairs {
   static constexpr std::uint64_t kNoPage = ~std::uint64_t{0};  ///< the newer state lacks it
   static constexpr std::uint64_t kForgotten = kNoPage - 1;     ///< the older state lacks it
+  static constexpr std::uint64_t kUnknown = kNoPage - 2;       ///< damage hides which one it is
 
   bool by_url = false;
   // By index: of the indexes that both states have given, those whose page one of them has
   // forgotten; ascending.
   std::vector<std::uint64_t> only_old;
   std::vector<std::uint64_t> only_new;
+  std::vector<std::uint64_t> unknown;  ///< those of which damage hides the URL; ascending
   // By URL.
   std::vector<std::uint64_t> new_of;  ///< by old index: the new one, kNoPage, or kForgotten
   std::vector<bool> in_old;           ///< by new index
+  std::vector<bool> may_be_old;       ///< by new index: damage hides whether; empty: none
+  std::vector<std::uint64_t> old_of;  ///< by new index, where in_old; past damage only
+
+  [[nodiscard]] bool is_unknown(std::uint64_t page) const {
+    return std::binary_search(unknown.begin(), unknown.end(), page);
+  }
+  [[nodiscard]] bool is_unknown_new(std::uint64_t page) const {
+    return page < may_be_old.size() && may_be_old[page];
+  }
 };
 
 /// Pairs the pages of two databases, both with URLs or both without.
