@@ -27,7 +27,8 @@ Result<void> read_run(const Snapshot& snapshot, const format::SegmentEntry& segm
                              payload);
 }
 
-Result<FrontierSegments> segments_of(const Snapshot& snapshot, const format::SegmentEntry& entry) {
+Result<FrontierSegments> frontier_segments(const Snapshot& snapshot,
+                                           const format::SegmentEntry& entry) {
   std::vector<std::byte> payload;
   CRAWLSTORE_TRY(read_run(snapshot, entry, entry.runs.front(), payload));
   return frontier::read_segments(Inside::of(snapshot).directory(), entry, payload);
@@ -113,7 +114,7 @@ Result<std::vector<FrontierInfo>> FrontierView::list(const Snapshot& snapshot) {
   std::ranges::sort(entries, {}, &format::SegmentEntry::name);
   std::vector<FrontierInfo> frontiers;
   for (const auto* const entry : entries) {
-    CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
+    CRAWLSTORE_TRY(const auto found, frontier_segments(snapshot, *entry));
     frontiers.push_back(info_of(found));
   }
   return frontiers;
@@ -125,7 +126,7 @@ Result<FrontierView> FrontierView::open(const Snapshot& snapshot, std::string_vi
   if (entry == nullptr) {
     return fail(Errc::kUnknownName, "the generation has no frontier of this name");
   }
-  CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
+  CRAWLSTORE_TRY(const auto found, frontier_segments(snapshot, *entry));
   std::vector<std::byte> payload;
   const auto read = [&](const format::SegmentEntry& segment,
                         const format::RunRef& run) -> Result<std::span<const std::byte>> {
