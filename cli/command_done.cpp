@@ -141,7 +141,7 @@ Result<FrontierDone> DoneRun::apply_run(OpenFrontier& target, std::size_t begin,
     return target.frontier.finish(ids);
   }
   std::vector<GivenBack> items;
-  const std::uint64_t now_ms = target.now_ms();
+  const std::uint64_t now_ms = target.frontier.now_ms();
   for (std::size_t i = begin; i < end; ++i) {
     const DoneLine& line = lines_[i];
     const std::uint64_t time_ms = line.is_after ? now_ms + line.time_ms : line.time_ms;

@@ -53,9 +53,12 @@ std::optional<TakeLook> look_into_file(const TakeVerbOptions& options, int& code
     code = fail_with(options.source.path, taken.error());
     return std::nullopt;
   }
-  TakeLook found{target->name,      target->store.generation(),
-                 std::move(*taken), target->frontier.next_due_ms(),
-                 target->now_ms(),  target->frontier.leased_count()};
+  TakeLook found{target->name,
+                 target->store.generation(),
+                 std::move(*taken),
+                 target->frontier.next_due_ms(),
+                 target->frontier.now_ms(),
+                 target->frontier.leased_count()};
   const auto closed = target->close();
   if (!closed && found.items.empty()) {
     code = fail_with(options.source.path, closed.error());

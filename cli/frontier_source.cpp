@@ -2,7 +2,6 @@
 #include "cli/frontier_source.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,12 +15,6 @@
 
 namespace crawlstore::cli {
 namespace {
-
-std::uint64_t wall_clock_ms() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
-}
 
 /// Names what there is instead.
 std::string missing_frontier(const std::vector<std::string>& names,
@@ -40,14 +33,6 @@ std::string missing_frontier(const std::vector<std::string>& names,
     text += fmt::format("{}`{}`", &name == &names.front() ? "" : ", ", name);
   }
   return text + ": --frontier NAME chooses";
-}
-
-/// Returns how far the clock of the frontier is ahead of the wall clock; 0 if there is none.
-Result<std::uint64_t> clock_ahead_of(const Snapshot& snapshot, const std::string& name) {
-  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
-  const auto found = std::ranges::find(frontiers, name, &FrontierInfo::name);
-  const std::uint64_t now = wall_clock_ms();
-  return found == frontiers.end() || found->clock_ms < now ? 0 : found->clock_ms - now;
 }
 
 }  // namespace
@@ -80,10 +65,6 @@ std::optional<std::string> choose_frontier(const Snapshot& snapshot,
   return std::nullopt;
 }
 
-std::uint64_t OpenFrontier::now_ms() const {
-  return wall_clock_ms() + clock_ahead_ms;
-}
-
 Result<void> OpenFrontier::close() {
   CRAWLSTORE_TRY(frontier.close());
   return store.close();
@@ -102,11 +83,9 @@ std::optional<OpenFrontier> open_frontier(const FrontierSourceOptions& options, 
   if (!snapshot) return fail_here(snapshot.error());
   auto name = choose_frontier(*snapshot, options, makes, code);
   if (!name) return std::nullopt;
-  const auto clock_ahead_ms = clock_ahead_of(*snapshot, *name);
-  if (!clock_ahead_ms) return fail_here(clock_ahead_ms.error());
   auto frontier = Frontier::open(*store, *name, made);
   if (!frontier) return fail_here(frontier.error());
-  return OpenFrontier{std::move(*store), std::move(*name), *clock_ahead_ms, std::move(*frontier)};
+  return OpenFrontier{std::move(*store), std::move(*name), std::move(*frontier)};
 }
 
 }  // namespace crawlstore::cli

@@ -37,12 +37,8 @@ std::optional<std::string> choose_frontier(const Snapshot& snapshot,
 struct OpenFrontier {
   Store store;
   std::string name;
-  std::uint64_t
-      clock_ahead_ms;  ///< of the wall clock is the frontier's clock, which never goes back
-  Frontier frontier;   // below the store: it goes first
+  Frontier frontier;  // below the store: it goes first
 
-  /// The time of the frontier, about.
-  [[nodiscard]] std::uint64_t now_ms() const;
   Result<void> close();
 };
 /// `makes`: the file and the frontier where they are not there, with `made`. On failure as

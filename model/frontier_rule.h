@@ -15,12 +15,12 @@ namespace crawlstore::model {
 
 /// Members of a rule that are set; the others stay.
 struct RuleChange {
-  std::optional<std::uint64_t> delay_ms;
-  std::optional<std::uint64_t> hard_ms;
-  std::optional<std::uint32_t> burst;
-  std::optional<std::uint32_t> in_flight_max;
-  std::optional<std::uint64_t> blocked_until_ms;
-  std::optional<bool> is_active;
+  std::optional<std::uint64_t> delay_ms{};
+  std::optional<std::uint64_t> hard_ms{};
+  std::optional<std::uint32_t> burst{};
+  std::optional<std::uint32_t> in_flight_max{};
+  std::optional<std::uint64_t> blocked_until_ms{};
+  std::optional<bool> is_active{};
 };
 
 /// Takes `none` for a delay or an `until` that is none, and alone for a delay of none.

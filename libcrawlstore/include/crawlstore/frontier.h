@@ -131,7 +131,8 @@ class Frontier {
   /// Leases end at another time; 0: never.
   [[nodiscard]] Result<FrontierDone> extend(std::span<const std::uint64_t> ids,
                                             std::uint64_t until_ms);
-  /// Sets the rule of a group, which is made if there is none.
+  /// Sets the rule of a group, which is made if there is none. The time of its next visit stays
+  /// where the last one has put it.
   ///   errors  kInvalidArgument: hard_ms above delay_ms, a burst or in_flight_max of 0, a time
   ///           beyond 2^48
   [[nodiscard]] Result<void> set_rule(std::string_view group, const FrontierRule& rule);
@@ -140,6 +141,7 @@ class Frontier {
 
   /// The time from which there may be something to take; nothing: never, if nothing is put.
   [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;
+  [[nodiscard]] std::uint64_t now_ms() const;         ///< the time, as take() has it
   [[nodiscard]] std::uint64_t waiting_count() const;  ///< items that wait
   [[nodiscard]] std::uint64_t leased_count() const;   ///< items that are leased
 

@@ -406,6 +406,11 @@ std::optional<std::uint64_t> Frontier::next_due_ms() const {
   return impl_->state.next_due();
 }
 
+std::uint64_t Frontier::now_ms() const {
+  const std::lock_guard lock(impl_->mutex);
+  return std::max(impl_->state.clock(), impl_->clock->now_ms());
+}
+
 std::uint64_t Frontier::waiting_count() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->state.waiting_count();
