@@ -211,7 +211,13 @@ class StepDescriber {
   void rule(const char* name) {
     const auto mask = number(name);
     for (std::size_t bit = 0; mask && bit < kRuleParts.size(); ++bit) {
-      if ((*mask >> bit & 1U) != 0) part(kRuleParts[bit]);
+      if ((*mask >> bit & 1U) == 0 || is_broken_) continue;
+      const StepPart& it = kRuleParts[bit];
+      if (it.form == PartForm::kOneMore) {
+        one_more(it.name);
+      } else {
+        (void)number(it.name);
+      }
     }
   }
   void run_count(const std::string& name) {

@@ -61,17 +61,18 @@ struct KindPlace {
   std::size_t shade;
 };
 
-/// By number of the kind, as the registry of segment kinds counts; the last ten are not given yet.
+/// By number of the kind, as the registry of segment kinds counts; the last six are not given yet.
+/// Of frontiers the table and the steps are with the queues, which have no more shades.
 constexpr auto kKindPlaces = std::to_array<KindPlace>({
     {KindGroup::kFile, 0},   {KindGroup::kDrum, 0},   {KindGroup::kDrum, 1},
     {KindGroup::kDrum, 2},   {KindGroup::kDrum, 3},   {KindGroup::kDrum, 4},
     {KindGroup::kPages, 0},  {KindGroup::kPages, 1},  {KindGroup::kPages, 2},
     {KindGroup::kLinks, 0},  {KindGroup::kLinks, 1},  {KindGroup::kLinks, 2},
     {KindGroup::kPages, 3},  {KindGroup::kPages, 4},  {KindGroup::kScores, 0},
-    {KindGroup::kQueues, 0}, {KindGroup::kQueues, 1}, {KindGroup::kDrum, 5},
-    {KindGroup::kPages, 5},  {KindGroup::kLinks, 3},  {KindGroup::kScores, 1},
-    {KindGroup::kQueues, 2}, {KindGroup::kDrum, 6},   {KindGroup::kPages, 6},
-    {KindGroup::kLinks, 4},  {KindGroup::kScores, 2}, {KindGroup::kQueues, 3},
+    {KindGroup::kQueues, 0}, {KindGroup::kQueues, 1}, {KindGroup::kQueues, 2},
+    {KindGroup::kPages, 5},  {KindGroup::kLinks, 3},  {KindGroup::kQueues, 3},
+    {KindGroup::kDrum, 5},   {KindGroup::kDrum, 6},   {KindGroup::kPages, 6},
+    {KindGroup::kLinks, 4},  {KindGroup::kScores, 2}, {KindGroup::kScores, 1},
 });
 static_assert(kKindPlaces.size() == kKindColoursMax + 1);
 

@@ -69,12 +69,17 @@ class FrontierModel {
         item->not_before = 0;
         taken.push_back(*item);
       }
-      of.soft = std::max(clock_, of.soft) + (of.rule.delay_ms << of.failures);
-      of.hard = std::max(clock_, of.hard) + (of.rule.hard_ms << of.failures);
+      const auto next = [&](std::uint64_t time, std::uint64_t ms) {
+        const std::uint64_t interval = ms << of.failures;
+        return std::min(std::max(clock_, time) + interval, clock_ + of.rule.burst * interval);
+      };
+      of.soft = next(of.soft, of.rule.delay_ms);
+      of.hard = next(of.hard, of.rule.hard_ms);
     }
     return taken;
   }
-  void finish(std::uint64_t id) {
+  void finish(std::uint64_t id, std::uint64_t now) {
+    set_clock(now);
     std::erase_if(items_, [&](const Item& item) {
       if (item.id != id || item.attempt == 0) return false;
       group(item.group).failures = 0;
@@ -93,7 +98,8 @@ class FrontierModel {
     of.soft = std::max(of.soft, clock_ + (of.rule.delay_ms << of.failures));
     of.hard = std::max(of.hard, clock_ + (of.rule.hard_ms << of.failures));
   }
-  void extend(std::uint64_t id, std::uint64_t until) {
+  void extend(std::uint64_t id, std::uint64_t until, std::uint64_t now) {
+    set_clock(now);
     Item* const item = find(id);
     if (item != nullptr && item->until) item->until = until;
   }

@@ -68,9 +68,9 @@ class FrontierCalls : public ::testing::Test {
     switch (random_.below(6)) {
       case 0:
       case 1:
-        must(frontier_->finish(std::vector{id, some_leased(), id}));
-        model_.finish(id);
-        return model_.finish(last_leased_);
+        must(frontier_->finish(std::vector{id, some_leased(), id}, now_));
+        model_.finish(id, now_);
+        return model_.finish(last_leased_, now_);
       case 2: {
         now_ += random_.below(20);
         const GivenBack back{some_leased(), random_.one_in(3) ? now_ + random_.below(99) : 0,
@@ -79,8 +79,8 @@ class FrontierCalls : public ::testing::Test {
         return model_.give_back(back, now_);
       }
       case 3:
-        must(frontier_->extend(std::vector{some_leased()}, now_ + 500));
-        return model_.extend(last_leased_, now_ + 500);
+        must(frontier_->extend(std::vector{some_leased()}, now_ + 500, now_));
+        return model_.extend(last_leased_, now_ + 500, now_);
       case 4: {
         const std::string key = some_key();
         const std::uint64_t delay = random_.below(60);
@@ -202,6 +202,22 @@ TEST_F(FrontierCalls, AreUndoneWithTheirTransaction) {
   }
   must(store_->commit());
   expect_in_file(store_, model_);
+}
+
+TEST_F(FrontierCalls, StayThoughATransactionThatDidNothingCameBefore) {
+  {
+    auto nothing = must(Transaction::begin(*store_));
+    must(frontier_->finish({}, 0));
+    must(nothing.commit());
+  }
+  must(frontier_->put(std::vector<FrontierItem>{{"a"}, {"b"}}));
+  {
+    auto dropped = must(Transaction::begin(*store_));
+    must(frontier_->put(std::vector<FrontierItem>{{"c"}}));
+  }
+  EXPECT_EQ(frontier_->waiting_count(), 2U);
+  reopen();
+  EXPECT_EQ(frontier_->waiting_count(), 2U);
 }
 
 /// Journals that have become long are replaced by pieces, and groups go into runs of their own.

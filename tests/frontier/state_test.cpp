@@ -114,6 +114,11 @@ TEST(Intervals, AreCutAtTheLastTime) {
   EXPECT_EQ(with_burst(1000, 100, 4), 700U);
   EXPECT_EQ(with_burst(1000, 100, 0xFFFF'FFFF), 0U);
   EXPECT_EQ(with_burst(1000, 0, 9), 1000U);
+  EXPECT_EQ(charged(1000, 900, 50, 1), 950U) << "a visit before its time";
+  EXPECT_EQ(charged(800, 900, 50, 1), 950U);
+  EXPECT_EQ(charged(910, 900, 50, 3), 960U);
+  EXPECT_EQ(charged(2000, 900, 50, 3), 1050U);
+  EXPECT_EQ(charged(5, 900, format::kItemTimeMax, 0xFFFF'FFFF), format::kItemTimeMax);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 /// is being fetched. Bytes: spec/format.md#frontiers.
 ///
 /// An item waits in a group, a host as a rule, until it is taken. What is taken is leased: it is
-/// finished, given back, or comes back by itself when its lease ends, and is taken first of its
-/// group then. A group is visited no more often than its rule says; the times are in the file.
+/// finished, given back, or comes back by itself when its lease ends; what came back is taken first
+/// of its group. A group is visited no more often than its rule says; the times are in the file.
 ///
 /// What is changed waits for the next commit of the store, as with a Queue; but take() commits
 /// before it answers, unless it is inside a Transaction, before whose commit nobody may be told.
@@ -41,7 +41,8 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// The visits that a group gets. Durations are milliseconds.
+/// The visits that a group gets: a take() of one or more of its items is one. Durations are
+/// milliseconds.
 struct FrontierRule {
   std::uint64_t delay_ms = 1000;       ///< between visits
   std::uint64_t hard_ms = 1000;        ///< where no other group may be visited; at most delay_ms
@@ -73,14 +74,16 @@ struct TakeOptions {
   std::size_t count = 1;
   std::uint32_t per_group = 1;       ///< of one group at most, and no more than its in_flight_max
   std::uint64_t lease_ms = 600'000;  ///< 0: for ever, until it is finished or given back
-  std::optional<std::uint64_t> now_ms{};  ///< for tests and replays; nothing: the time that it is
+  std::optional<std::uint64_t>
+      now_ms{};  ///< for tests and replays, and never turned back; nothing: the time that it is
 };
 
 /// An item to be given back.
 struct GivenBack {
   std::uint64_t id = 0;
   std::uint64_t not_before_ms = 0;  ///< 0: at once
-  bool is_failure = false;  ///< doubles the group's interval, up to 64 times, until a success
+  bool is_failure =
+      false;  ///< doubles the intervals of the group, up to 64 of them, until a success
 };
 
 /// Counts of ids by what became of them.
@@ -112,25 +115,28 @@ class Frontier {
   ~Frontier();  ///< close(); after an error the store keeps what waits for its next commit
 
   /// Puts all items, or none after an error. Returns the id of the first; the others follow it.
-  ///   errors  kInvalidArgument: a priority is no number, a time beyond 2^48; kTooLarge: a key or a
-  ///           body; there are 2^32 groups
+  ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more; kTooLarge: a key
+  ///           or a body; there are 2^32 - 1 groups
   [[nodiscard]] Result<std::uint64_t> put(std::span<const FrontierItem> items);
 
   /// Takes the best items, of groups that may be visited now: first the group with the best item of
   /// all, then the next one. Outside of a transaction it has committed when it answers, unless
   /// there was nothing to take.
-  ///   errors  those of Store::commit(): nothing is taken
+  ///   errors  kInvalidArgument: per_group is 0; those of Store::commit(): nothing is taken
   [[nodiscard]] Result<std::vector<TakenItem>> take(const TakeOptions& options = {});
 
   /// Items are done, and go.
-  [[nodiscard]] Result<FrontierDone> finish(std::span<const std::uint64_t> ids);
+  ///   now_ms  as in TakeOptions, here and below
+  [[nodiscard]] Result<FrontierDone> finish(std::span<const std::uint64_t> ids,
+                                            std::optional<std::uint64_t> now_ms = {});
   /// Leases end: the items wait again. Late ones wait already, and are left as they are.
-  ///   now_ms  for tests and replays; nothing: the time that it is
+  ///   errors  kInvalidArgument: a time of 2^48 or more
   [[nodiscard]] Result<FrontierDone> give_back(std::span<const GivenBack> items,
                                                std::optional<std::uint64_t> now_ms = {});
-  /// Leases end at another time; 0: never.
+  /// Leases end at another time; 0: never. errors  as give_back()
   [[nodiscard]] Result<FrontierDone> extend(std::span<const std::uint64_t> ids,
-                                            std::uint64_t until_ms);
+                                            std::uint64_t until_ms,
+                                            std::optional<std::uint64_t> now_ms = {});
   /// Sets the rule of a group, which is made if there is none. The time of its next visit stays
   /// where the last one has put it.
   ///   errors  kInvalidArgument: hard_ms above delay_ms, a burst or in_flight_max of 0, a time

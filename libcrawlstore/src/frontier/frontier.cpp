@@ -218,10 +218,10 @@ Result<void> Frontier::Impl::prepare(CommitScope scope) {
 }
 
 void Frontier::Impl::published() {
+  before.reset();
   if (!in_commit) return;
   committed = std::exchange(in_commit, std::nullopt);
   steps.clear();
-  before.reset();
   table.reset();
 }
 
@@ -324,8 +324,10 @@ Result<std::vector<TakenItem>> Frontier::take(const TakeOptions& options) {
   });
 }
 
-Result<FrontierDone> Frontier::finish(std::span<const std::uint64_t> ids) {
+Result<FrontierDone> Frontier::finish(std::span<const std::uint64_t> ids,
+                                      std::optional<std::uint64_t> now_ms) {
   return impl_->change([&]() -> Result<FrontierDone> {
+    CRAWLSTORE_TRY(impl_->set_clock(now_ms));
     FrontierDone done;
     std::vector<std::uint64_t> ends;
     std::unordered_set<std::uint64_t> seen;
@@ -366,9 +368,11 @@ Result<FrontierDone> Frontier::give_back(std::span<const GivenBack> items,
   });
 }
 
-Result<FrontierDone> Frontier::extend(std::span<const std::uint64_t> ids, std::uint64_t until_ms) {
+Result<FrontierDone> Frontier::extend(std::span<const std::uint64_t> ids, std::uint64_t until_ms,
+                                      std::optional<std::uint64_t> now_ms) {
   CRAWLSTORE_TRY(frontier::check_time(until_ms));
   return impl_->change([&]() -> Result<FrontierDone> {
+    CRAWLSTORE_TRY(impl_->set_clock(now_ms));
     FrontierDone done;
     for (const std::uint64_t id : ids) {
       if (impl_->state.leases().find(id) == nullptr) {

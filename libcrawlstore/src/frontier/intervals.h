@@ -30,4 +30,14 @@ constexpr std::uint64_t with_burst(std::uint64_t next, std::uint64_t interval,
   return burst - 1 > next / interval ? 0 : next - (burst - 1) * interval;
 }
 
+/// The time of the next visit behind one at `clock`: an interval behind the last one or the clock,
+/// but no further off than a burst of visits puts it, also after visits that came before it.
+constexpr std::uint64_t charged(std::uint64_t next, std::uint64_t clock, std::uint64_t interval,
+                                std::uint32_t burst) {
+  const std::uint64_t burst_ms = interval != 0 && burst > format::kItemTimeMax / interval
+                                     ? format::kItemTimeMax
+                                     : burst * interval;
+  return std::min(after(std::max(clock, next), interval), after(clock, burst_ms));
+}
+
 }  // namespace crawlstore::frontier

@@ -290,9 +290,9 @@ void State::Steps::charge(std::uint32_t group) {
   Group& of = s_.groups_[group];
   const GroupRule& rule = s_.groups_.setting(group).rule;
   of.soft_time =
-      after(std::max(s_.clock_, of.soft_time), stretched(rule.soft_ms, of.failure_count));
+      charged(of.soft_time, s_.clock_, stretched(rule.soft_ms, of.failure_count), rule.burst);
   of.hard_time =
-      after(std::max(s_.clock_, of.hard_time), stretched(rule.hard_ms, of.failure_count));
+      charged(of.hard_time, s_.clock_, stretched(rule.hard_ms, of.failure_count), rule.burst);
 }
 
 }  // namespace crawlstore::frontier

@@ -2,6 +2,7 @@
 #include "frontier/stored_frontier.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -47,14 +48,6 @@ Result<void> read_groups(const SegmentEntry& segment, const RunRef& run,
   return {};
 }
 
-Result<void> apply_steps(format::StepReader& reader, State& state) {
-  for (format::Step step;;) {
-    CRAWLSTORE_TRY(const bool is_there, reader.next(step));
-    if (!is_there) return {};
-    CRAWLSTORE_TRY(state.apply(step));
-  }
-}
-
 /// Reads pieces and journals, in the order in which the steps were made.
 class StepRuns {
  public:
@@ -71,15 +64,15 @@ class StepRuns {
         return broken(run, "the pieces of a frontier do not follow each other");
       }
       if (end_group != 0 && piece.first_step != last_step_) {
-        return fail(Errc::kUnknownFeature,
-                    "the pieces of a frontier are of different steps, as later versions have them");
+        unknown_ = {Errc::kUnknownFeature, 0, found_.steps->id, run.offset_bytes,
+                    "the pieces of a frontier are of different steps, as later versions have them"};
       }
-      last_step_ = piece.first_step;
+      last_step_ = end_group == 0 ? piece.first_step : std::min(last_step_, piece.first_step);
       end_group = piece.end_group;
       if (end_group > out_.state.groups().count()) {
         return broken(run, "a piece of a frontier is of groups that are none");
       }
-      if (const auto applied = apply_steps(reader, out_.state); !applied) {
+      if (const auto applied = apply(reader, run); !applied) {
         return in_file(applied.error(), *found_.steps, run);
       }
       out_.piece_bytes += run.payload_bytes;
@@ -95,7 +88,7 @@ class StepRuns {
       if (reader.run().is_piece || reader.run().first_step != last_step_ + 1) {
         return broken(run, "the journals of a frontier do not follow each other");
       }
-      if (const auto applied = apply_steps(reader, out_.state); !applied) {
+      if (const auto applied = apply(reader, run); !applied) {
         return in_file(applied.error(), *found_.steps, run);
       }
       last_step_ += reader.step_count();
@@ -106,8 +99,22 @@ class StepRuns {
   }
 
   [[nodiscard]] std::uint64_t last_step() const { return last_step_; }
+  /// The first thing that this version does not know: nothing was applied from there on.
+  [[nodiscard]] const std::optional<Error>& unknown() const { return unknown_; }
+  void note_unknown(const Error& error) { unknown_ = error; }
 
  private:
+  Result<void> apply(format::StepReader& reader, const RunRef& run) {
+    for (format::Step step;;) {
+      CRAWLSTORE_TRY(const bool is_there, reader.next(step));
+      if (!is_there) return {};
+      if (unknown_) continue;
+      const auto applied = out_.state.apply(step);
+      if (applied) continue;
+      if (applied.error().code != Errc::kUnknownFeature) return applied;
+      unknown_ = in_file(applied.error(), *found_.steps, run).value();
+    }
+  }
   Result<format::StepReader> open(const RunRef& run) {
     CRAWLSTORE_TRY(const auto payload, read_(*found_.steps, run));
     auto reader = format::StepReader::open(payload);
@@ -122,6 +129,7 @@ class StepRuns {
   const ReadRun& read_;
   StoredState& out_;
   std::uint64_t last_step_ = 0;
+  std::optional<Error> unknown_;
 };
 
 }  // namespace
@@ -164,11 +172,6 @@ Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& rea
     return fail(Errc::kSegmentInvalid, text, found.frontier->runs.front().offset_bytes,
                 found.frontier->id);
   };
-  if (table.has_own_ids || !table.runs.empty()) {
-    return fail(Errc::kUnknownFeature,
-                "a frontier has items in runs, or ids of the caller's, as later versions have them",
-                found.frontier->runs.front().offset_bytes, found.frontier->id);
-  }
   StoredState stored{State(table.default_rule)};
   if (found.groups != nullptr) {
     for (const RunRef& run : found.groups->runs) {
@@ -177,15 +180,21 @@ Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& rea
     }
   }
   stored.stored_group_count = stored.state.groups().count();
-  std::uint64_t last_step = 0;
+  StepRuns steps(found, read, stored);
+  if (table.has_own_ids || !table.runs.empty()) {
+    steps.note_unknown(
+        {Errc::kUnknownFeature, 0, found.frontier->id, found.frontier->runs.front().offset_bytes,
+         "a frontier has items in runs, or ids of the caller's, as later versions have them"});
+  }
   if (found.steps != nullptr) {
-    StepRuns steps(found, read, stored);
     CRAWLSTORE_TRY(steps.read_pieces());
     CRAWLSTORE_TRY(steps.read_journals());
-    last_step = steps.last_step();
   }
   const State& state = stored.state;
-  if (last_step != table.step_count) return broken("a frontier has other steps than it says");
+  if (steps.last_step() != table.step_count) {
+    return broken("a frontier has other steps than it says");
+  }
+  if (steps.unknown()) return tl::unexpected<Error>(*steps.unknown());
   if (state.groups().count() != table.group_count || state.waiting_count() != table.waiting_count ||
       state.leases().count() != table.leased_count || state.clock() != table.clock_ms ||
       state.next_id() > table.next_id) {

@@ -21,6 +21,9 @@ constexpr std::uint64_t kPiecesMax = 100;
 /// Journals that are kept. A log has at most 256 runs, pieces among them, and a commit may add
 /// some.
 constexpr std::size_t kJournalsMax = 64;
+/// As many may stay that are too long to be joined in memory.
+constexpr std::size_t kLongJournalsMax = 128;
+constexpr std::uint64_t kJoinedBytesMax = 2 * kJournalBytes;
 constexpr std::size_t kGroupRunsMax = 16;
 
 /// The name that a run has in the file.
@@ -33,8 +36,9 @@ format::RunName name_of(container::Writer& writer, SegmentId segment, const RunP
 Result<Version> VersionWriter::write(const Version& before, StepLog& steps, const State& state) {
   Version next = before;
   CRAWLSTORE_TRY(write_journals(next, steps));
-  if (next.journal_bytes > std::max(checkpoint_bytes_, next.piece_bytes) &&
-      state.groups().count() != 0) {
+  const bool is_long = next.journal_bytes > std::max(checkpoint_bytes_, next.piece_bytes) ||
+                       next.journals.size() > kLongJournalsMax;
+  if (is_long && state.groups().count() != 0) {
     CRAWLSTORE_TRY(write_groups(next, state));
     CRAWLSTORE_TRY(write_pieces(next, state));
   } else if (next.journals.size() > kJournalsMax) {
@@ -72,7 +76,11 @@ Result<void> VersionWriter::write_journals(Version& next, StepLog& steps) {
 Result<void> VersionWriter::join_journals(Version& next) {
   std::vector<std::uint64_t> sizes;
   for (const RunPtr& run : next.journals) sizes.push_back(run->ref().payload_bytes);
-  const std::size_t first = container::choose_join_to_few(sizes, kJournalsMax / 2);
+  std::size_t first = container::choose_join_to_few(sizes, kJournalsMax / 2);
+  std::uint64_t bytes_max = 0;
+  for (std::size_t i = first; i < sizes.size(); ++i) bytes_max += sizes[i];
+  while (bytes_max > kJoinedBytesMax) bytes_max -= sizes[first++];
+  if (first + 1 >= sizes.size()) return {};
   std::optional<format::StepWriter> joined;
   std::vector<std::byte> payload;
   for (std::size_t i = first; i < next.journals.size(); ++i) {
@@ -166,11 +174,11 @@ Result<RunPtr> VersionWriter::put(const Version& version, std::string_view name)
   put_log(version.table.groups, SegmentKind::kFrontierGroups, version.groups);
   std::vector<RunPtr> steps = version.pieces;
   steps.insert(steps.end(), version.journals.begin(), version.journals.end());
-  put_log(version.table.steps, SegmentKind::kFrontierSteps, std::move(steps));
+  put_log(version.table.steps, SegmentKind::kFrontierSteps, steps);
   return table;
 }
 
-void VersionWriter::put_log(SegmentId segment, SegmentKind kind, std::vector<RunPtr> runs) {
+void VersionWriter::put_log(SegmentId segment, SegmentKind kind, const std::vector<RunPtr>& runs) {
   if (!segment) return;
   format::SegmentEntry log{segment, kind, StorageClass::kLog, frontier_, {}, {}};
   for (const RunPtr& run : runs) log.runs.push_back(run->ref());

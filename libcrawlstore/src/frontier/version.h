@@ -46,7 +46,7 @@ class VersionWriter {
   Result<void> write_groups(Version& next, const State& state);
   Result<container::RunPtr> write_run(SegmentId& segment, SegmentKind kind,
                                       std::span<const std::byte> payload, std::uint64_t count);
-  void put_log(SegmentId segment, SegmentKind kind, std::vector<container::RunPtr> runs);
+  void put_log(SegmentId segment, SegmentKind kind, const std::vector<container::RunPtr>& runs);
 
   container::Writer& writer_;
   SegmentId frontier_;
