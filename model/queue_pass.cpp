@@ -98,20 +98,27 @@ std::optional<RunId> table_run(const Snapshot& snapshot, const QueueInfo& queue)
   return std::nullopt;
 }
 
+struct QueueState {
+  const Snapshot& snapshot;
+  const QueueInfo& queue;
+};
+
 /// Whether other pages wait, or with other priorities.
-Result<bool> differ(const Snapshot& older, const QueueInfo& before, const Snapshot& newer,
-                    const QueueInfo& after, const PagesProgress& progress, bool& failed_in_new) {
+Result<bool> differ(const QueueState& old_state, const QueueState& new_state,
+                    const PagesProgress& progress, bool& failed_in_new) {
+  const auto& [older, before] = old_state;
+  const auto& [newer, after] = new_state;
   if (before.page_count != after.page_count) return true;
   const bool is_same_run = older.uuid() == newer.uuid() && before.id == after.id &&
                            table_run(older, before) == table_run(newer, after);
   if (is_same_run) return false;
-  const auto number_in = [&](bool in_new, const std::string& name) -> Result<std::uint64_t> {
+  const auto number_in = [&](bool in_new, const QueueState& state) -> Result<std::uint64_t> {
     failed_in_new = in_new;
-    CRAWLSTORE_TRY(const auto queue, QueueView::open(in_new ? newer : older, name));
+    CRAWLSTORE_TRY(const auto queue, QueueView::open(state.snapshot, state.queue.name));
     return content_number(queue, progress);
   };
-  CRAWLSTORE_TRY(const auto old_number, number_in(false, before.name));
-  CRAWLSTORE_TRY(const auto new_number, number_in(true, after.name));
+  CRAWLSTORE_TRY(const auto old_number, number_in(false, old_state));
+  CRAWLSTORE_TRY(const auto new_number, number_in(true, new_state));
   return old_number != new_number;
 }
 
@@ -163,7 +170,7 @@ Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer,
     bool is_different = true;
     if (both.older != nullptr && both.newer != nullptr) {
       bool in_new = false;
-      const auto differs = differ(older, *both.older, newer, *both.newer, progress, in_new);
+      const auto differs = differ({older, *both.older}, {newer, *both.newer}, progress, in_new);
       if (!differs && gaps != nullptr && DiffGaps::is_damage(differs.error())) {
         gaps->add(in_new, "queue", name, differs.error());
         continue;

@@ -120,7 +120,7 @@ TEST(FrontierField, NamesEveryFieldOfTheEndOfAnItemRun) {
 
 TEST(FrontierField, ShowsThePartOfADirectoryThatIsAskedFor) {
   Bytes directory;
-  for (const std::uint64_t number : {300, 200, 0, 1, 5, 9}) append_leb128(number, directory);
+  for (const std::uint64_t number : {300U, 200U, 0U, 1U, 5U, 9U}) append_leb128(number, directory);
   EXPECT_EQ(lines_of(describe_item_directory(directory, 1, 4)),
             "directory[1] struct 4+2\n.group leb128 4+1 301\n.item_count leb128 5+1 1\n");
   EXPECT_EQ(lines_of(describe_item_directory(part_of(directory, 0, 5), 9)),

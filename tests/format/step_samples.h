@@ -66,10 +66,10 @@ inline Bytes one_record(std::initializer_list<int> bytes) {
 /// Each kind of step that a journal may have.
 inline Bytes sample_journal() {
   using namespace format;
-  static const Bytes key = bytes_of("a.test");
-  static const Bytes body = bytes_of("/page");
-  static const std::vector<std::uint64_t> ids{900, 901, 3, kItemIdMax, 0};
-  static const std::vector<std::uint64_t> others{2, 300, ~std::uint64_t{0}};
+  const Bytes key = bytes_of("a.test");
+  const Bytes body = bytes_of("/page");
+  const std::vector<std::uint64_t> ids{900, 901, 3, kItemIdMax, 0};
+  const std::vector<std::uint64_t> others{2, 300, ~std::uint64_t{0}};
   return step_run(
       kSampleJournal,
       {ClockStep{1'700'000'000'000}, GroupStep{key}, GroupStep{}, PutStep{0, 900, 0.5, 0, body},
@@ -94,8 +94,8 @@ inline Bytes sample_journal() {
 /// Each kind of step that a piece may have.
 inline Bytes sample_piece() {
   using namespace format;
-  static const Bytes body = bytes_of("/page");
-  static const std::vector<RunCount> runs{{1, 1}, {9, kStepNumberMax}, {~std::uint64_t{0}, 300}};
+  const Bytes body = bytes_of("/page");
+  const std::vector<RunCount> runs{{1, 1}, {9, kStepNumberMax}, {~std::uint64_t{0}, 300}};
   return step_run(
       kSamplePiece,
       {RuleStep{.group = 2, .mask = kRuleSoft | kRuleActive}, TimesStep{2, 1, kItemTimeMax, 3},

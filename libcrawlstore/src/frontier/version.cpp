@@ -21,7 +21,7 @@ constexpr std::uint64_t kPiecesMax = 100;
 /// Journals that are kept. A log has at most 256 runs, pieces among them, and a commit may add
 /// some.
 constexpr std::size_t kJournalsMax = 64;
-/// As many may stay that are too long to be joined in memory.
+/// More may stay where they are too long to be joined in memory.
 constexpr std::size_t kLongJournalsMax = 128;
 constexpr std::uint64_t kJoinedBytesMax = 2 * kJournalBytes;
 constexpr std::size_t kGroupRunsMax = 16;

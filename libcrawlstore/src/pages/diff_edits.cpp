@@ -32,7 +32,8 @@ Result<void> DatabaseDiff::diff_edits() {
   auto new_runs = newer_.event_runs();
   const auto shared = static_cast<std::ptrdiff_t>(count_shared(old_runs, new_runs, is_same_store_));
   std::uint64_t place = 0;
-  for (std::ptrdiff_t i = 0; i < shared; ++i) place += old_runs[i].record_count;
+  std::for_each_n(old_runs.begin(), shared,
+                  [&place](const auto& run) { place += run.record_count; });
   old_runs.erase(old_runs.begin(), old_runs.begin() + shared);
   new_runs.erase(new_runs.begin(), new_runs.begin() + shared);
   EventWalk a = older_.walk_events(std::move(old_runs));

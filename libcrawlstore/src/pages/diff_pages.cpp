@@ -32,9 +32,15 @@ void set_aside(Result<std::optional<PageView>>& view, bool past_damage,
   view = std::optional<PageView>{};
 }
 
-Result<PagesDiff> diff_database(const Snapshot& older, const Snapshot& newer,
-                                const std::string& name, const PagesDiffSink& sink,
-                                bool past_damage, pages::DiffWork& work) {
+struct States {
+  const Snapshot& older;
+  const Snapshot& newer;
+};
+
+Result<PagesDiff> diff_database(const States& states, const std::string& name,
+                                const PagesDiffSink& sink, bool past_damage,
+                                pages::DiffWork& work) {
+  const auto& [older, newer] = states;
   const auto has = [&name](const Snapshot& snapshot) {
     const auto names = PageView::names(snapshot);
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -110,7 +116,8 @@ Result<std::vector<PagesDiff>> diff_pages(const Snapshot& older, const Snapshot&
   pages::DiffWork work(sink.failed, options.progress);
   std::vector<PagesDiff> databases;
   for (const std::string& name : names) {
-    CRAWLSTORE_TRY(auto found, diff_database(older, newer, name, sink, options.past_damage, work));
+    CRAWLSTORE_TRY(auto found,
+                   diff_database({older, newer}, name, sink, options.past_damage, work));
     databases.push_back(std::move(found));
   }
   CRAWLSTORE_TRY(work.tell(0, true));

@@ -54,7 +54,7 @@ class Peek {
     gap.length_bytes = run.payload_bytes;
     gap.hides_all = hides_all;
     gap.error = error;
-    found.gaps.push_back(std::move(gap));
+    found.gaps.push_back(gap);
     return {};
   }
 
@@ -73,7 +73,7 @@ class Peek {
       return it.entry_count && it.offset_bytes + it.length_bytes == gap.offset_bytes;
     });
     if (before == found.gaps.end()) {
-      found.gaps.push_back(std::move(gap));
+      found.gaps.push_back(gap);
       return {};
     }
     before->length_bytes += gap.length_bytes;
