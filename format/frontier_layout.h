@@ -91,10 +91,10 @@ struct StepRunHeader {
 static_assert(sizeof(StepRunHeader) == 40);
 
 inline constexpr std::uint64_t kGroupRunMagic = 0x315350554F524743;  // "CGROUPS1"
-inline constexpr std::uint64_t kItemRunMagic = 0x314E524D45544943;  // "CITEMRN1"
-inline constexpr std::uint64_t kStepRunMagic = 0x314E525045545343;  // "CSTEPRN1"
+inline constexpr std::uint64_t kItemRunMagic = 0x314E524D45544943;   // "CITEMRN1"
+inline constexpr std::uint64_t kStepRunMagic = 0x314E525045545343;   // "CSTEPRN1"
 
-static_assert(kNoPadding<GroupRunHeader, ItemBlockHeader, ItemBlockPlace, ItemRunFooter,
-                         StepRunHeader>);
+static_assert(
+    kNoPadding<GroupRunHeader, ItemBlockHeader, ItemBlockPlace, ItemRunFooter, StepRunHeader>);
 
 }  // namespace crawlstore::format

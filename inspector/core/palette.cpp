@@ -62,7 +62,7 @@ struct KindPlace {
 };
 
 /// By number of the kind, as the registry of segment kinds counts; the last six are not given yet.
-/// Of frontiers the table and the steps are with the queues, which have no more shades.
+/// The table and the steps of frontiers take the last two shades of queues.
 constexpr auto kKindPlaces = std::to_array<KindPlace>({
     {KindGroup::kFile, 0},   {KindGroup::kDrum, 0},   {KindGroup::kDrum, 1},
     {KindGroup::kDrum, 2},   {KindGroup::kDrum, 3},   {KindGroup::kDrum, 4},

@@ -24,8 +24,8 @@ TEST(FailingDrive, EndsWhatIsWritten) {
   MemoryStore whole;
   must(whole->close());
   std::optional<std::uint64_t> fault;
-  auto store = must(Store::open(std::make_unique<FailingDrive>(
-      open_memory_storage(whole.file(), OpenMode::kWrite), fault)));
+  auto store = must(Store::open(
+      std::make_unique<FailingDrive>(open_memory_storage(whole.file(), OpenMode::kWrite), fault)));
   auto drum = must(Drum<std::uint64_t>::open(store, "urls"));
   const Generation before = must(store.commit());
   fault = 12'288;

@@ -19,7 +19,6 @@ namespace crawlstore::testing {
 namespace {
 
 using queue::Entry;
-using queue::PageHash;
 using queue::PageQueue;
 using queue::PageSet;
 using queue::StoredRunPtr;
@@ -62,9 +61,9 @@ TEST(PageSet, IsASetOfNearAndFarPages) {
 }
 
 /// Pages at distances that a hostile file may choose, such as bucket counts of hash tables.
-TEST(PageHash, SpreadsPagesAtEqualDistances) {
+TEST(SeededHash, SpreadsPagesAtEqualDistances) {
   constexpr std::uint64_t kBuckets = 16'384;
-  const PageHash hash;
+  const SeededHash hash;
   for (const std::uint64_t distance : {1U, 64U, 107'897U, 1U << 16U, 1U << 24U}) {
     std::vector<bool> is_taken(kBuckets);
     for (std::uint64_t i = 0; i < kBuckets; ++i) is_taken[hash(i * distance) % kBuckets] = true;
@@ -72,8 +71,8 @@ TEST(PageHash, SpreadsPagesAtEqualDistances) {
   }
 }
 
-TEST(PageHash, IsAnotherInEachTable) {
-  const PageHash hashes[2];
+TEST(SeededHash, IsAnotherInEachTable) {
+  const SeededHash hashes[2];
   EXPECT_NE(hashes[0](1), hashes[1](1));
 }
 

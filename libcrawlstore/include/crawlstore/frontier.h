@@ -8,9 +8,9 @@
 /// finished, given back, or comes back by itself when its lease ends; what came back is taken first
 /// of its group. A group is visited no more often than its rule says; the times are in the file.
 ///
-/// What is changed waits for the next commit of the store, as with a Queue; but take() commits
-/// before it answers, unless it is inside a Transaction, before whose commit nobody may be told.
-/// So after a crash no item that somebody was told of is given out again while its lease lasts.
+/// A change waits for the next commit of the store, as with a Queue. But take() commits before it
+/// answers, so after a crash no item that somebody was told of is given out again while its lease
+/// lasts. Inside a Transaction it does not, and nobody may be told before that commits.
 ///
 /// Times are milliseconds since 1970. In a process time runs by the clock of the system's uptime,
 /// so that jumps of the wall clock neither end leases nor stop a crawl; it begins with the wall

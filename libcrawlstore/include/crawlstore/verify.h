@@ -36,8 +36,8 @@ enum class FindingKind : std::uint8_t {
 /// One thing that is not as it must be.
 struct Finding {
   FindingKind kind{};
-  Generation generation;  ///< 0 = of the file as a whole
-  Error error;            ///< code, segment, offset, text
+  Generation generation;       ///< 0 = of the file as a whole
+  Error error;                 ///< code, segment, offset, text
   SegmentKind segment_kind{};  ///< of error.segment; 0: of none, or of one that no directory has
 };
 

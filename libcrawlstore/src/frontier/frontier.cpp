@@ -2,7 +2,6 @@
 //
 // Invariant: `state` is that of `committed` and the steps of `steps` behind it.
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 #include <optional>
 #include <unordered_set>

@@ -15,7 +15,6 @@ template <class Key>
 class GroupHeap {
  public:
   [[nodiscard]] bool is_empty() const { return heap_.empty(); }
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
   [[nodiscard]] std::uint32_t first() const { return heap_.front().second; }
   [[nodiscard]] const Key& first_key() const { return heap_.front().first; }
 

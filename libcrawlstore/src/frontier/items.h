@@ -45,10 +45,6 @@ class ItemHeap {
     items_.pop_back();
     return item;
   }
-  [[nodiscard]] const Item* find(std::uint64_t id) const {
-    const auto found = std::ranges::find(items_, id, &Item::id);
-    return found == items_.end() ? nullptr : &*found;
-  }
   std::optional<Item> take(std::uint64_t id) {
     const auto found = std::ranges::find(items_, id, &Item::id);
     if (found == items_.end()) return std::nullopt;

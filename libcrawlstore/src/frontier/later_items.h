@@ -39,12 +39,9 @@ class LaterItems {
     items_.pop_back();
     return item;
   }
-  [[nodiscard]] const LaterItem* find(std::uint32_t group, std::uint64_t id) const {
-    const auto found = place_of(group, id);
-    return found == items_.end() ? nullptr : &*found;
-  }
   std::optional<LaterItem> take(std::uint32_t group, std::uint64_t id) {
-    const auto found = items_.begin() + (place_of(group, id) - items_.begin());
+    const auto found = std::ranges::find_if(
+        items_, [&](const LaterItem& item) { return item.item.id == id && item.group == group; });
     if (found == items_.end()) return std::nullopt;
     LaterItem item = std::move(*found);
     *found = std::move(items_.back());
@@ -66,11 +63,6 @@ class LaterItems {
  private:
   static bool is_behind(const LaterItem& a, const LaterItem& b) {
     return std::tuple(a.time, a.group, a.item.id) > std::tuple(b.time, b.group, b.item.id);
-  }
-  [[nodiscard]] std::vector<LaterItem>::const_iterator place_of(std::uint32_t group,
-                                                                std::uint64_t id) const {
-    return std::ranges::find_if(
-        items_, [&](const LaterItem& item) { return item.item.id == id && item.group == group; });
   }
 
   std::vector<LaterItem> items_;  // a heap, the lowest time in front

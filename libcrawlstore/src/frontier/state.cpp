@@ -59,10 +59,6 @@ std::optional<std::uint32_t> State::group_of_again(std::uint64_t id) const {
   return found == again_.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool State::is_waiting(std::uint32_t group, std::uint64_t id) const {
-  return groups_[group].items.find(id) != nullptr || later_.find(group, id) != nullptr;
-}
-
 std::optional<std::uint64_t> State::next_due() const {
   auto due = schedule_.due();
   const auto earlier = [&due](std::uint64_t time) { due = due ? std::min(*due, time) : time; };
@@ -82,6 +78,7 @@ VisitStep State::visit_of(std::uint32_t group, std::uint32_t count_max) const {
 
 void State::wait(std::uint32_t group, Item item, std::uint64_t time) {
   if (item.attempt != 0) again_.insert_or_assign(item.id, group);
+  next_id_ = std::max(next_id_, item.id + 1);
   ++waiting_count_;
   if (time > clock_) {
     ++groups_[group].later_count;

@@ -39,14 +39,13 @@ class State {
 
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
   [[nodiscard]] std::uint64_t waiting_count() const { return waiting_count_; }
-  /// Above the ids of all items that were put by steps.
+  /// Above the ids of all items that waited or were leased.
   [[nodiscard]] std::uint64_t next_id() const { return next_id_; }
   [[nodiscard]] const GroupTable& groups() const { return groups_; }
   [[nodiscard]] const Leases& leases() const { return leases_; }
   [[nodiscard]] const LaterItems& later() const { return later_; }
   /// The group of an item that was taken before, and waits again.
   [[nodiscard]] std::optional<std::uint32_t> group_of_again(std::uint64_t id) const;
-  [[nodiscard]] bool is_waiting(std::uint32_t group, std::uint64_t id) const;
 
   /// The group that should be visited next; none: no group may be visited at the clock.
   [[nodiscard]] std::optional<std::uint32_t> next_group() const { return schedule_.next(); }

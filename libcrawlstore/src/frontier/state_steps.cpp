@@ -114,7 +114,6 @@ Result<void> State::Steps::on(const GroupStep& step) {
 
 Result<void> State::Steps::on(const PutStep& step) {
   if (!has(step.group)) return contradicts("an item of a frontier is of a group that is none");
-  s_.next_id_ = std::max(s_.next_id_, step.id + 1);
   s_.wait(step.group, {queue_order(step.priority), step.id, 0, text_of(step.body)}, step.time);
   return {};
 }
@@ -273,6 +272,7 @@ Result<void> State::Steps::on(const LeasedStep& step) {
   s_.leases_.put({step.group,
                   step.until,
                   {queue_order(step.priority), step.id, step.attempt, text_of(step.body)}});
+  s_.next_id_ = std::max(s_.next_id_, step.id + 1);
   ++s_.groups_[step.group].leased_count;
   s_.place(step.group);
   return {};

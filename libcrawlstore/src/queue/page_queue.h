@@ -11,8 +11,8 @@
 
 #include <crawlstore/error.h>
 
+#include "base/seeded_hash.h"
 #include "queue/entry_queue.h"
-#include "queue/page_hash.h"
 #include "queue/page_set.h"
 
 namespace crawlstore::queue {
@@ -78,7 +78,7 @@ class PageQueue {
   Result<void> check();
 
  private:
-  using Changes = tsl::robin_map<std::uint64_t, std::uint64_t, PageHash>;
+  using Changes = tsl::robin_map<std::uint64_t, std::uint64_t, SeededHash>;
 
   Result<void> load_changes();
   Result<void> load_pages();

@@ -9,7 +9,7 @@
 
 #include <tsl/robin_set.h>
 
-#include "queue/page_hash.h"
+#include "base/seeded_hash.h"
 
 namespace crawlstore::queue {
 
@@ -63,7 +63,7 @@ class PageSet {
   }
 
   std::vector<std::uint64_t> words_;
-  tsl::robin_set<std::uint64_t, PageHash> far_;  // pages behind the bits
+  tsl::robin_set<std::uint64_t, SeededHash> far_;  // pages behind the bits
   std::uint64_t count_ = 0;
 };
 
