@@ -42,20 +42,31 @@ int fail_with_group(const FrontierVerbOptions& options, const std::string& front
       kExitNo);
 }
 
-model::Document describe_frontier(const FrontierView& frontier, const FrontierGroup* group,
-                                  std::span<const FrontierInfo> frontiers,
-                                  const FrontierVerbOptions& options) {
+Result<model::Document> describe_frontier(const FrontierView& frontier, const FrontierGroup* group,
+                                          std::span<const FrontierInfo> frontiers,
+                                          const FrontierVerbOptions& options) {
   const std::uint64_t count = options.limit.value_or(100);
   const model::ItemRows rows{count, options.form.as_json};
+  model::Document document;
+  const auto add = [&document](Result<model::Table> table) -> Result<void> {
+    if (!table) return tl::unexpected<Error>(table.error());
+    document.tables.push_back(std::move(*table));
+    return {};
+  };
   if (group != nullptr) {
-    return {model::group_fields(*group),
-            {model::leases_table(frontier, rows, group->key),
-             model::waiting_items_table(frontier, group->key, rows)}};
+    document.fields = model::group_fields(*group);
+    CRAWLSTORE_TRY(add(model::leases_table(frontier, rows, group->key)));
+    CRAWLSTORE_TRY(add(model::waiting_items_table(frontier, group->key, rows)));
+  } else if (options.lists_groups) {
+    document.tables.push_back(model::groups_table(frontier, count));
+  } else if (options.lists_leases) {
+    CRAWLSTORE_TRY(add(model::leases_table(frontier, rows)));
+  } else if (options.lists_later) {
+    CRAWLSTORE_TRY(add(model::later_table(frontier, rows)));
+  } else {
+    document = {model::frontier_fields(frontier), {model::frontiers_table(frontiers)}};
   }
-  if (options.lists_groups) return {{}, {model::groups_table(frontier, count)}};
-  if (options.lists_leases) return {{}, {model::leases_table(frontier, rows)}};
-  if (options.lists_later) return {{}, {model::later_table(frontier, rows)}};
-  return {model::frontier_fields(frontier), {model::frontiers_table(frontiers)}};
+  return document;
 }
 
 int show_frontier(const FrontierVerbOptions& options) {
@@ -79,8 +90,10 @@ int show_frontier(const FrontierVerbOptions& options) {
     group = frontier->group(*options.group);
     if (!group) return fail_with_group(options, *name);
   }
-  return print_document(
-      describe_frontier(*frontier, group ? &*group : nullptr, *frontiers, options), options.form);
+  const auto document =
+      describe_frontier(*frontier, group ? &*group : nullptr, *frontiers, options);
+  if (!document) return fail_with(path, document.error());
+  return print_document(*document, options.form);
 }
 
 /// The rule that the group has, or the default.

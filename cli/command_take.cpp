@@ -178,8 +178,7 @@ Action define_take(Parser& parser) {
       "It commits, closes FILE, and then writes: a slow reader keeps nobody out. Whoever has the "
       "line tells `crawlstore done` what became of the item before the lease ends; otherwise, also "
       "when the command or its reader is killed, the item waits again then, and is taken first of "
-      "its group. The whole frontier is read each time, a second for two million items: take "
-      "rather a thousand at once than one.\n"
+      "its group. A commit costs the same for one item as for a thousand: take many at once.\n"
       "Exit code 1 when nothing is due (standard error and `next_due` of --json say when something "
       "is; null: never, unless more is put), or there is no frontier. How many are leased of a "
       "group at a time says its rule: `crawlstore frontier --group KEY --set in-flight=4`.");

@@ -220,6 +220,27 @@ std::span<const std::byte> bodies_of(const ItemBlockHeader& header, std::size_t 
   return bytes.subspan(sizeof header + item_count * item_width(header));
 }
 
+/// Returns the header; the columns and the bodies that it tells of are there.
+Result<ItemBlockHeader> parse_item_header(const ItemBlockFrame& frame,
+                                          std::span<const std::byte> bytes) {
+  CRAWLSTORE_ASSERT(frame.item_count != 0 && frame.item_count <= kBlockItemsMax);
+  if (bytes.size() < sizeof(ItemBlockHeader)) {
+    return invalid("an item block is shorter than its header", frame.offset);
+  }
+  const auto header = load_struct<ItemBlockHeader>(bytes.data());
+  if (const char* broken = check_item_header(header, frame.is_by_time)) {
+    return invalid(broken, frame.offset);
+  }
+  if (frame.item_count * item_width(header) > bytes.size() - sizeof header) {
+    return invalid("an item block does not have the length of its parts", frame.offset);
+  }
+  if (const char* broken =
+          check_bodies_length(header, bodies_of(header, frame.item_count, bytes).size())) {
+    return invalid(broken, frame.offset);
+  }
+  return header;
+}
+
 }  // namespace
 
 bool is_item(const Item& item) {
@@ -267,22 +288,8 @@ EncodedItemBlock encode_item_block(std::span<const Item> items,
 
 Result<void> decode_item_block(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
                                ItemBlock& out) {
-  CRAWLSTORE_ASSERT(frame.item_count != 0 && frame.item_count <= kBlockItemsMax);
-  if (bytes.size() < sizeof(ItemBlockHeader)) {
-    return invalid("an item block is shorter than its header", frame.offset);
-  }
-  const auto header = load_struct<ItemBlockHeader>(bytes.data());
-  if (const char* broken = check_item_header(header, frame.is_by_time)) {
-    return invalid(broken, frame.offset);
-  }
+  CRAWLSTORE_TRY(const auto header, parse_item_header(frame, bytes));
   auto rest = bytes.subspan(sizeof header);
-  if (frame.item_count * item_width(header) > rest.size()) {
-    return invalid("an item block does not have the length of its parts", frame.offset);
-  }
-  if (const char* broken =
-          check_bodies_length(header, bodies_of(header, frame.item_count, bytes).size())) {
-    return invalid(broken, frame.offset);
-  }
   out.header = header;
   out.items.resize(frame.item_count);
   out.body_ends.resize(frame.item_count);
@@ -298,6 +305,43 @@ Result<void> decode_item_block(const ItemBlockFrame& frame, std::span<const std:
     return invalid("the compressed bodies of an item block are broken", frame.offset);
   }
   return {};
+}
+
+Result<Item> read_item(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
+                       std::uint32_t number) {
+  CRAWLSTORE_ASSERT(number < frame.item_count);
+  CRAWLSTORE_TRY(const auto header, parse_item_header(frame, bytes));
+  const std::byte* column = bytes.data() + sizeof header;
+  const auto take = [&](std::size_t width) {
+    const std::uint64_t found = load_number(column + number * width, width);
+    column += frame.item_count * width;
+    return found;
+  };
+  const std::uint64_t order = take(header.order_bytes);
+  const std::uint64_t id = take(header.id_bytes);
+  const std::uint64_t time = take(header.time_bytes);
+  const std::uint64_t group = take(header.group_bytes);
+  const Item item{.time = header.lowest_time + time,
+                  .group = static_cast<std::uint32_t>(header.lowest_group + group),
+                  .order = header.lowest_order + (order << header.order_shift),
+                  .id = header.lowest_id + id};
+  if (order > (kOrderMax - header.lowest_order) >> header.order_shift ||
+      id > kItemIdMax - header.lowest_id || group > kGroupMax - header.lowest_group ||
+      !is_item(item)) {
+    return invalid("an item of an item block is out of range", frame.offset);
+  }
+  return item;
+}
+
+Result<std::vector<std::byte>> read_item_body(const ItemBlockFrame& frame,
+                                              std::span<const std::byte> bytes,
+                                              std::uint32_t number) {
+  CRAWLSTORE_TRY(const auto header, parse_item_header(frame, bytes));
+  if (header.body_bytes == 0) return std::vector<std::byte>();
+  ItemBlock block;
+  CRAWLSTORE_TRY(decode_item_block(frame, bytes, block));
+  const auto body = block.body(number);
+  return std::vector<std::byte>(body.begin(), body.end());
 }
 
 Result<void> check_item_block(const ItemBlockFrame& frame, std::span<const std::byte> bytes,

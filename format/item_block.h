@@ -71,6 +71,17 @@ struct ItemBlock {
 Result<void> decode_item_block(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
                                ItemBlock& out);
 
+/// Reads one item of a block, without those before it; of a run by group it gets group 0.
+///   number  below frame.item_count
+///   errors  kSegmentInvalid (offset relative to the payload)
+Result<Item> read_item(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
+                       std::uint32_t number);
+/// The body of one item of a block. Cost: that of decode_item_block(), unless bodies are empty.
+///   errors  as decode_item_block()
+Result<std::vector<std::byte>> read_item_body(const ItemBlockFrame& frame,
+                                              std::span<const std::byte> bytes,
+                                              std::uint32_t number);
+
 /// The rules that decode_item_block() leaves to deep verification: items ascend, there is one way
 /// to write them, and no reader takes the bodies for others.
 ///   bytes   those of the block

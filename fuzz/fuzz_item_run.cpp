@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants checked:
-//   - no payload crashes the parsers of an item run or makes them read outside of the payload;
+//   - no payload crashes the parsers of an item run or makes them read outside of it;
 //   - an error is kSegmentInvalid, with a place in the payload;
-//   - what an accepted payload holds, encoded anew, gives the same bytes, or, where bodies are
+//   - items that are read alone are those of their block; what an accepted payload holds, encoded
+//   anew, gives the same bytes, or, where bodies are
 //     compressed, the same content.
 //
 // Input: a payload.
@@ -69,6 +70,11 @@ Result<Bytes> made_again(const Bytes& payload) {
     const Bytes bytes = piece_of(payload, index.offsets[i], index.offsets[i + 1]);
     CRAWLSTORE_TRY(read_item_block(index, directory, i, bytes, block));
     CRAWLSTORE_TRY(check_item_block(index.frame(i), bytes, block, before));
+    for (std::uint32_t k = 0; k < block.items.size(); ++k) {
+      const auto alone = read_item(index.frame(i), bytes, k);
+      require(alone && alone->id == block.items[k].id);
+    }
+    require(std::ranges::equal(*read_item_body(index.frame(i), bytes, 0), block.body(0)));
     require(std::all_of(block.items.begin(), block.items.end(), is_item));
     before = block.items.back();
     body_bytes += block.header.body_bytes;

@@ -94,43 +94,44 @@ Table groups_table(const FrontierView& frontier, std::size_t count) {
   return table;
 }
 
-Table leases_table(const FrontierView& frontier, ItemRows rows,
-                   std::optional<std::string_view> group) {
+Result<Table> leases_table(const FrontierView& frontier, ItemRows rows,
+                           std::optional<std::string_view> group) {
   const std::vector<Column> first{
       {"id", Unit::kId}, {"group", Unit::kText}, {"until_us", Unit::kTimeUs}};
   Table table = items_of("leases", first, rows.has_priority_texts);
-  frontier.for_each_lease([&](const FrontierEntry& entry) {
+  CRAWLSTORE_TRY(frontier.for_each_lease([&](const FrontierEntry& entry) {
     if (table.rows.size() == rows.count) return false;
     if (group && entry.group != *group) return true;
     const std::uint64_t until_ms = entry.until_ms.value_or(0);
     add_item(table, {entry.id, std::string(entry.group), time_cell(until_ms)}, entry,
              rows.has_priority_texts);
     return true;
-  });
+  }));
   return table;
 }
 
-Table later_table(const FrontierView& frontier, ItemRows rows) {
+Result<Table> later_table(const FrontierView& frontier, ItemRows rows) {
   const std::vector<Column> first{
       {"id", Unit::kId}, {"group", Unit::kText}, {"not_before_us", Unit::kTimeUs}};
   Table table = items_of("items", first, rows.has_priority_texts);
-  frontier.for_each_later([&](const FrontierEntry& entry) {
+  CRAWLSTORE_TRY(frontier.for_each_later([&](const FrontierEntry& entry) {
     if (table.rows.size() == rows.count) return false;
     add_item(table, {entry.id, std::string(entry.group), time_cell(entry.not_before_ms)}, entry,
              rows.has_priority_texts);
     return true;
-  });
+  }));
   return table;
 }
 
-Table waiting_items_table(const FrontierView& frontier, std::string_view group, ItemRows rows) {
+Result<Table> waiting_items_table(const FrontierView& frontier, std::string_view group,
+                                  ItemRows rows) {
   const std::vector<Column> first{{"id", Unit::kId}, {"not_before_us", Unit::kTimeUs}};
   Table table = items_of("items", first, rows.has_priority_texts);
-  frontier.for_each_waiting(group, [&](const FrontierEntry& entry) {
+  CRAWLSTORE_TRY(frontier.for_each_waiting(group, [&](const FrontierEntry& entry) {
     if (table.rows.size() == rows.count) return false;
     add_item(table, {entry.id, time_cell(entry.not_before_ms)}, entry, rows.has_priority_texts);
     return true;
-  });
+  }));
   return table;
 }
 

@@ -37,12 +37,14 @@ struct ItemRows {
   bool has_priority_texts = false;
 };
 /// The table `leases`, those whose lease ends first in front. `group`: of this one alone.
-Table leases_table(const FrontierView& frontier, ItemRows rows,
-                   std::optional<std::string_view> group = {});
+///   errors  of damage, here and below
+Result<Table> leases_table(const FrontierView& frontier, ItemRows rows,
+                           std::optional<std::string_view> group = {});
 /// The table `items`: those whose time has not come, those of the lowest time in front.
-Table later_table(const FrontierView& frontier, ItemRows rows);
+Result<Table> later_table(const FrontierView& frontier, ItemRows rows);
 /// The table `items`: those of a group that wait, the first to leave first.
-Table waiting_items_table(const FrontierView& frontier, std::string_view group, ItemRows rows);
+Result<Table> waiting_items_table(const FrontierView& frontier, std::string_view group,
+                                  ItemRows rows);
 /// The table `items`: those that were taken.
 Table taken_table(std::span<const TakenItem> items);
 

@@ -27,6 +27,9 @@ Result<SampleItems> decoded(std::span<const std::byte> bytes, std::uint32_t item
   for (std::size_t i = 0; i < block.items.size(); ++i) {
     SampleItem item{block.items[i], {}};
     for (const std::byte byte : block.body(i)) item.body += static_cast<char>(byte);
+    EXPECT_EQ(read_item(frame, bytes, static_cast<std::uint32_t>(i)).value(), block.items[i]);
+    EXPECT_TRUE(std::ranges::equal(
+        read_item_body(frame, bytes, static_cast<std::uint32_t>(i)).value(), block.body(i)));
     items.push_back(std::move(item));
   }
   return items;

@@ -132,11 +132,11 @@ class FrontierCalls : public ::testing::Test {
                        entry.not_before_ms, entry.attempt, entry.until_ms});
       return true;
     };
-    view.for_each_lease(note);
+    must(view.for_each_lease(note));
     EXPECT_EQ(items.size(), view.info().leased_count);
     std::uint64_t group_count = 0;
     view.for_each_group([&](const FrontierGroup& group) {
-      view.for_each_waiting(group.key, note);
+      must(view.for_each_waiting(group.key, note));
       const auto& expected = model.groups().at(group.key);
       EXPECT_EQ(expected.number, group_count++);
       EXPECT_EQ(group.soft_time_ms, expected.soft);
@@ -241,6 +241,56 @@ TEST_F(FrontierCalls, SurviveThatTheirStepsAreWrittenAnew) {
   for (int i = 0; i < 100; ++i) call();
   must(store_->commit());
   expect_in_file(store_, model_);
+}
+
+/// Items that wait go into runs, which are joined, and are gone when nothing waits.
+TEST_F(FrontierCalls, FindItemsInRuns) {
+  std::size_t run_count_max = 0;
+  const auto run_count = [this] {
+    const auto snapshot = must(Snapshot::open(open_memory_storage(store_.file(), OpenMode::kRead)));
+    for (const SegmentInfo& segment : snapshot.segments()) {
+      if (segment.kind == SegmentKind::kFrontierItems) return segment.runs.size();
+    }
+    return std::size_t{0};
+  };
+  for (int round = 0; round < 40 && !HasFailure(); ++round) {
+    for (int i = 0; i < 25; ++i) put();
+    must(store_->commit());
+    expect_in_file(store_, model_);
+    for (int i = 0; i < 12; ++i) call();
+    if (random_.one_in(5)) reopen();
+    run_count_max = std::max(run_count_max, run_count());
+  }
+  expect_whole();
+  EXPECT_GT(run_count_max, 3U);
+  EXPECT_LE(run_count_max, 10U);
+  for (const auto& [key, group] : model_.groups()) {
+    must(frontier_->set_rule(key, {.delay_ms = 0, .hard_ms = 0, .in_flight_max = 1000}));
+    model_.set_rule(key, {.delay_ms = 0, .hard_ms = 0, .in_flight_max = 1000});
+  }
+  while (run_count() != 0 && !HasFailure()) {
+    now_ += 1000;
+    const auto taken = must(frontier_->take({40, 10, 0, now_}));
+    const auto expected = model_.take(40, 10, 0, now_);
+    ASSERT_EQ(taken.size(), expected.size());
+    std::vector<std::uint64_t> ids;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      EXPECT_EQ(taken[i].id, expected[i].id);
+      EXPECT_EQ(taken[i].body, expected[i].body);
+      ids.push_back(taken[i].id);
+      model_.finish(taken[i].id, now_);
+    }
+    must(frontier_->finish(ids, now_));
+    model_.set_clock(now_);
+    if (taken.empty()) {  // steps enough for a checkpoint
+      for (int i = 0; i < 400; ++i) must(frontier_->set_rule("more", {}));
+      model_.set_rule("more", {});
+      must(store_->commit());
+    }
+  }
+  reopen();
+  expect_in_file(store_, model_);
+  expect_whole();
 }
 
 /// A log has at most 256 runs.

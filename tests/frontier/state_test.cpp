@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "frontier/intervals.h"
+#include "frontier/piece.h"
 #include "support/bytes.h"
 
 namespace crawlstore::frontier {
@@ -41,10 +42,10 @@ class Steps : public ::testing::Test {
   /// All steps of a piece, in a text.
   std::string told() const {
     std::string text = std::to_string(state_.waiting_count());
-    state_.write_piece(0, state_.groups().count(), [&text](const format::Step& step) {
-      text += " " + std::to_string(step.index());
-    });
-    return text;
+    const auto written = write_piece(
+        state_, {0, state_.groups().count()},
+        [&text](const format::Step& step) { text += " " + std::to_string(step.index()); });
+    return written ? text : written.error().text;
   }
 
   State state_{format::GroupRule{100, 50, 1, 2, format::kNoLimit, format::kNoLimit}};

@@ -77,12 +77,14 @@ class FrontierView {
   [[nodiscard]] std::optional<FrontierGroup> group(std::string_view key) const;
   /// Items of a group that wait, the first to leave first and those that are not due at last, until
   /// the visitor returns false. Texts are valid during the call.
+  ///   errors  of damage, here and below: bodies are read when it is their turn
   using VisitEntry = std::function<bool(const FrontierEntry& entry)>;
-  void for_each_waiting(std::string_view group, const VisitEntry& visit) const;
+  [[nodiscard]] Result<void> for_each_waiting(std::string_view group,
+                                              const VisitEntry& visit) const;
   /// Items that are leased, those whose lease ends first in front.
-  void for_each_lease(const VisitEntry& visit) const;
+  [[nodiscard]] Result<void> for_each_lease(const VisitEntry& visit) const;
   /// Items whose time has not come, those of the lowest time in front.
-  void for_each_later(const VisitEntry& visit) const;
+  [[nodiscard]] Result<void> for_each_later(const VisitEntry& visit) const;
   [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;  ///< as Frontier::next_due_ms()
 
   struct Impl;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariant: `state` is that of `committed` and the steps of `steps` behind it.
+// Invariant: `state` is that of `committed` and the steps of `steps` behind it. An error may leave
+// a step half made; then it is made anew of both.
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -19,11 +20,39 @@
 
 namespace crawlstore {
 
+using frontier::ItemRunPtr;
 using frontier::Lease;
 using frontier::State;
 using frontier::StepLog;
 using frontier::StoredState;
 using frontier::Version;
+
+namespace {
+
+/// Groups whose time has come that a call of take() looks for: a bound on how long it may last.
+constexpr std::size_t kWakeMax = std::size_t{1} << 16;
+
+/// The visit to a group that takes its first items, at most `count_max` and as many as its rule
+/// lets be in flight.
+Result<format::VisitStep> visit_of(const State& state, std::uint32_t group,
+                                   std::uint32_t count_max) {
+  const frontier::Group& of = state.groups()[group];
+  const std::uint32_t in_flight_max = state.groups().setting(group).rule.in_flight_max;
+  const std::uint32_t more = in_flight_max - std::min(in_flight_max, of.leased_count);
+  format::VisitStep visit{group, 0, 0};
+  std::uint64_t sum = 0;
+  frontier::Coming items(of.items, state.runs(), group);
+  while (visit.count < std::min(count_max, more)) {
+    CRAWLSTORE_TRY(const auto item, items.next());
+    if (!item) break;
+    sum += item->id;
+    ++visit.count;
+  }
+  visit.check = static_cast<std::uint16_t>(sum);
+  return visit;
+}
+
+}  // namespace
 
 struct Frontier::Impl final : Participant {
   Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name,
@@ -40,10 +69,10 @@ struct Frontier::Impl final : Participant {
   SegmentId id;
   Version empty;  // of a frontier that no generation has
   State state;
-  StepLog steps;                        // that no commit has
-  std::optional<Version> committed;     // nothing: the file does not have the frontier
-  std::optional<Version> in_commit;     // published by the commit under way
-  container::RunPtr table;              // of in_commit
+  StepLog steps;                               // that no commit has
+  std::optional<Version> committed;            // nothing: the file does not have the frontier
+  std::optional<frontier::Written> in_commit;  // published by the commit under way
+  container::RunPtr table;                     // of in_commit
   std::optional<StepLog::Mark> before;  // of the transaction under way, since it touched this
   std::optional<frontier::UptimeClock> clock;
 
@@ -85,6 +114,12 @@ Result<void> Frontier::Impl::load(const format::SegmentEntry& entry) {
   if (found.groups != nullptr) {
     for (const auto& run : found.groups->runs) version.groups.push_back(add(*found.groups, run));
   }
+  if (found.items != nullptr) {
+    for (const auto& run : found.items->runs) {
+      CRAWLSTORE_TRY(auto opened, frontier::ItemRun::open(add(*found.items, run)));
+      version.items.push_back(std::move(opened));
+    }
+  }
   for (const RunId piece : found.table.pieces) {
     version.pieces.push_back(add(*found.steps, *found.steps->find_run(piece)));
   }
@@ -120,7 +155,11 @@ Result<StoredState> Frontier::Impl::read_committed() {
   };
   CRAWLSTORE_TRY(const auto bytes, read(*entry, entry->runs.front()));
   CRAWLSTORE_TRY(const auto found, frontier::read_segments(*writer.directory(), *entry, bytes));
-  return frontier::read_state(found, read);
+  const auto open_items = [this](const format::SegmentEntry& /*segment*/,
+                                 const format::RunRef& run) -> Result<ItemRunPtr> {
+    return *std::ranges::find(committed->items, run.run_id, &frontier::ItemRun::id);
+  };
+  return frontier::read_state(found, read, open_items);
 }
 
 /// Calls work() as part of the transaction under way, if there is one.
@@ -185,24 +224,27 @@ Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) 
       options.lease_ms == 0
           ? 0
           : std::min(format::kItemTimeMax, now + std::min(options.lease_ms, format::kItemTimeMax));
-  if (state.next_group()) CRAWLSTORE_TRY(step(format::LeaseStep{until}));
+  state.wake(std::max(kWakeMax, options.count));
+  CRAWLSTORE_TRY(auto group, state.next_group());
+  if (!group) return taken;
+  CRAWLSTORE_TRY(step(format::LeaseStep{until}));
   std::vector<std::uint32_t> visited;
-  const auto note = [&](const Lease& lease) {
+  const auto note = [&](const Lease& lease) -> Result<void> {
+    CRAWLSTORE_TRY(auto body, lease.item.body.text());
     taken.push_back({lease.item.id, std::string(state.groups().key(lease.group)),
                      format::queue_priority(lease.item.order), lease.item.attempt,
-                     lease.item.body});
+                     std::move(body)});
+    return {};
   };
-  Result<void> went = {};
-  while (went && taken.size() < options.count) {
-    const auto group = state.next_group();
-    if (!group) break;
+  while (group && taken.size() < options.count) {
     const auto more = std::min<std::uint64_t>(options.count - taken.size(), options.per_group);
-    went = step(state.visit_of(*group, static_cast<std::uint32_t>(more)), note);
+    CRAWLSTORE_TRY(const auto visit, visit_of(state, *group, static_cast<std::uint32_t>(more)));
+    CRAWLSTORE_TRY(step(visit, note));
     state.hide(*group);
     visited.push_back(*group);
+    CRAWLSTORE_TRY(group, state.next_group());
   }
-  for (const std::uint32_t group : visited) state.show(group);
-  if (!went) return tl::unexpected<Error>(went.error());
+  for (const std::uint32_t one : visited) state.place(one);
   return taken;
 }
 
@@ -219,7 +261,11 @@ Result<void> Frontier::Impl::prepare(CommitScope scope) {
 void Frontier::Impl::published() {
   before.reset();
   if (!in_commit) return;
-  committed = std::exchange(in_commit, std::nullopt);
+  if (in_commit->is_checkpoint) {
+    state.rearrange(std::move(in_commit->runs), in_commit->stores_items);
+  }
+  committed = std::move(in_commit->version);
+  in_commit.reset();
   steps.clear();
   table.reset();
 }

@@ -104,7 +104,13 @@ Result<bool> verify_frontier(container::SegmentVerifier& segments,
     CRAWLSTORE_TRY(verification.advance(run.payload_bytes));
     return std::span<const std::byte>(bytes);
   };
-  const auto state = read_state(*found, read);
+  const auto open_items = [&](const format::SegmentEntry& segment, const format::RunRef& run) {
+    return ItemRun::open(
+        std::make_shared<const container::Run>(std::make_shared<container::RunReader>(
+            std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
+            container::run_name(verification.identity, segment.id, run.run_id), run)));
+  };
+  const auto state = read_state(*found, read, open_items);
   // Each run by itself keeps the rules: what this version does not know it cannot judge.
   if (state || state.error().code == Errc::kUnknownFeature) return true;
   CRAWLSTORE_TRY(segments.failed(state.error()));

@@ -60,7 +60,7 @@ bool is_whole(const RunSource& source, const RunBytes& bytes) {
 }
 
 /// A run of items: its footer and index, which can be relied on, and its directory, if it can.
-struct ItemRun {
+struct ItemParts {
   format::ItemRunFooter footer{};
   format::ItemIndex index;
   std::optional<format::ItemDirectory> directory;
@@ -79,7 +79,7 @@ struct ItemRun {
 
 /// Describes the footer. Returns nothing if what is before it cannot be found; what is wrong stands
 /// on the footer then.
-std::optional<ItemRun> open_item_run(Description& out, const RunSource& source) {
+std::optional<ItemParts> open_item_run(Description& out, const RunSource& source) {
   const std::size_t mark = out.mark();
   const auto footer = container::describe_footer(out, source, format::describe_item_footer,
                                                  format::parse_item_footer);
@@ -93,7 +93,7 @@ std::optional<ItemRun> open_item_run(Description& out, const RunSource& source) 
   auto index = format::parse_item_index(index_bytes.bytes, *footer);
   container::note_problems(out, mark, start, index_bytes, container::error_of(index));
   if (!index) return std::nullopt;
-  ItemRun run{*footer, std::move(*index), std::nullopt};
+  ItemParts run{*footer, std::move(*index), std::nullopt};
   const Extent place = run.directory_place();
   if (place.length_bytes > container::kWholeBytesMax) return run;
   const auto bytes = source.read(place.offset_bytes, place.length_bytes);
@@ -104,7 +104,7 @@ std::optional<ItemRun> open_item_run(Description& out, const RunSource& source) 
 }
 
 /// Entries of the directory from `from` on, and what is wrong with it.
-void describe_directory(Description& out, const RunSource& source, const ItemRun& run,
+void describe_directory(Description& out, const RunSource& source, const ItemParts& run,
                         std::size_t entries_max, std::uint64_t from = 0) {
   const Extent place = run.directory_place();
   if (place.length_bytes == 0) return;
@@ -123,7 +123,7 @@ void describe_directory(Description& out, const RunSource& source, const ItemRun
   container::note_problems(out, mark, start, bytes, broken);
 }
 
-void describe_index_entry(Description& out, const RunSource& source, const ItemRun& run,
+void describe_index_entry(Description& out, const RunSource& source, const ItemParts& run,
                           std::uint64_t i) {
   constexpr std::uint64_t kEntryBytes = sizeof(format::ItemBlockPlace);
   const std::uint64_t place =
@@ -138,7 +138,7 @@ void describe_index_entry(Description& out, const RunSource& source, const ItemR
 }
 
 /// Decodes a block. The order of items and the shortest form are judged with the groups only.
-std::optional<Error> decode_block(const ItemRun& run, std::uint64_t i,
+std::optional<Error> decode_block(const ItemParts& run, std::uint64_t i,
                                   std::span<const std::byte> bytes, format::ItemBlock& block) {
   const auto frame = run.index.frame(i);
   if (!run.directory) return container::error_of(format::decode_item_block(frame, bytes, block));
@@ -149,7 +149,7 @@ std::optional<Error> decode_block(const ItemRun& run, std::uint64_t i,
 
 /// The first items of a block, at their bodies, which have places unless they are compressed.
 ///   bodies  where they begin in the file
-void describe_items(Description& out, const ItemRun& run, std::uint64_t block_number,
+void describe_items(Description& out, const ItemParts& run, std::uint64_t block_number,
                     const format::ItemBlock& block, std::uint64_t bodies) {
   const bool is_raw = block.header.codec == 0;
   for (std::size_t i = 0; i < std::min(block.items.size(), out.entries_max()); ++i) {
@@ -172,7 +172,7 @@ void describe_items(Description& out, const ItemRun& run, std::uint64_t block_nu
 }
 
 /// A block; with its items if `has_items`.
-void describe_item_block(Description& out, const RunSource& source, const ItemRun& run,
+void describe_item_block(Description& out, const RunSource& source, const ItemParts& run,
                          std::uint64_t i, bool has_items) {
   const Extent place = run.block(i);
   const std::uint64_t start = source.run().offset_bytes;

@@ -53,26 +53,19 @@ FrontierInfo info_of(const FrontierSegments& found) {
   return info;
 }
 
-FrontierEntry entry_of(const State& state, std::uint32_t group, const Item& item) {
+FrontierEntry entry_of(const State& state, std::uint32_t group, const Item& item,
+                       std::string_view body) {
   return {.id = item.id,
           .group = state.groups().key(group),
           .priority = format::queue_priority(item.order),
           .attempt = item.attempt,
-          .body = item.body};
-}
-
-/// Calls visit(of(item)) with each until it returns false.
-template <class Items, class Of>
-void visit_all(const Items& items, const FrontierView::VisitEntry& visit, const Of& of) {
-  for (const auto* const item : items) {
-    if (!visit(of(*item))) return;
-  }
+          .body = body};
 }
 
 FrontierGroup group_of(const State& state, std::uint32_t number) {
   const frontier::Group& of = state.groups()[number];
   FrontierGroup group{.key = std::string(state.groups().key(number)),
-                      .waiting_count = of.items.size(),
+                      .waiting_count = of.items.size() + state.runs().count(number),
                       .later_count = of.later_count,
                       .leased_count = of.leased_count,
                       .soft_time_ms = of.soft_time,
@@ -133,7 +126,11 @@ Result<FrontierView> FrontierView::open(const Snapshot& snapshot, std::string_vi
     CRAWLSTORE_TRY(read_run(snapshot, segment, run, payload));
     return std::span<const std::byte>(payload);
   };
-  CRAWLSTORE_TRY(auto stored, frontier::read_state(found, read));
+  const auto open_items = [&](const format::SegmentEntry& segment, const format::RunRef& run) {
+    return frontier::ItemRun::open(
+        std::make_shared<const container::Run>(Inside::of(snapshot).run_reader(segment.id, run)));
+  };
+  CRAWLSTORE_TRY(auto stored, frontier::read_state(found, read, open_items));
   return FrontierView(std::make_shared<const Impl>(Impl{info_of(found), std::move(stored.state)}));
 }
 
@@ -152,22 +149,32 @@ std::optional<FrontierGroup> FrontierView::group(std::string_view key) const {
   return number ? std::optional(group_of(impl_->state, *number)) : std::nullopt;
 }
 
-void FrontierView::for_each_waiting(std::string_view group, const VisitEntry& visit) const {
+Result<void> FrontierView::for_each_waiting(std::string_view group, const VisitEntry& visit) const {
   const State& state = impl_->state;
   const auto number = state.groups().find(group);
-  if (!number) return;
-  bool goes_on = true;
-  const VisitEntry note = [&](const FrontierEntry& entry) { return goes_on = visit(entry); };
-  std::vector<const Item*> items;
-  for (const Item& item : state.groups()[*number].items.all()) items.push_back(&item);
-  std::ranges::sort(items,
-                    [](const Item* a, const Item* b) { return frontier::leaves_before(*a, *b); });
-  visit_all(items, note, [&](const Item& item) { return entry_of(state, *number, item); });
-  if (!goes_on || state.groups()[*number].later_count == 0) return;
-  for_each_later([&](const FrontierEntry& entry) { return entry.group != group || visit(entry); });
+  if (!number) return {};
+  frontier::Coming coming(state.groups()[*number].items, state.runs(), *number);
+  for (;;) {
+    CRAWLSTORE_TRY(const auto next, coming.next());
+    if (!next) break;
+    const bool is_held = next->held != nullptr;
+    CRAWLSTORE_TRY(
+        const std::string body,
+        is_held ? next->held->body.text() : state.runs().all()[next->run].run->body(next->number));
+    if (!visit({.id = next->id,
+                .group = group,
+                .priority = format::queue_priority(next->order),
+                .attempt = is_held ? next->held->attempt : 0,
+                .body = body})) {
+      return {};
+    }
+  }
+  if (state.groups()[*number].later_count == 0) return {};
+  return for_each_later(
+      [&](const FrontierEntry& entry) { return entry.group != group || visit(entry); });
 }
 
-void FrontierView::for_each_lease(const VisitEntry& visit) const {
+Result<void> FrontierView::for_each_lease(const VisitEntry& visit) const {
   const State& state = impl_->state;
   std::vector<const Lease*> leases;
   for (const auto& [id, lease] : state.leases().all()) leases.push_back(&lease);
@@ -177,20 +184,24 @@ void FrontierView::for_each_lease(const VisitEntry& visit) const {
     };
     return rank(a) < rank(b);
   });
-  visit_all(leases, visit, [&](const Lease& lease) {
-    FrontierEntry entry = entry_of(state, lease.group, lease.item);
-    entry.until_ms = lease.until;
-    return entry;
-  });
+  for (const Lease* const lease : leases) {
+    CRAWLSTORE_TRY(const std::string body, lease->item.body.text());
+    FrontierEntry entry = entry_of(state, lease->group, lease->item, body);
+    entry.until_ms = lease->until;
+    if (!visit(entry)) return {};
+  }
+  return {};
 }
 
-void FrontierView::for_each_later(const VisitEntry& visit) const {
+Result<void> FrontierView::for_each_later(const VisitEntry& visit) const {
   const State& state = impl_->state;
-  visit_all(later_of(state), visit, [&](const LaterItem& later) {
-    FrontierEntry entry = entry_of(state, later.group, later.item);
-    entry.not_before_ms = later.time;
-    return entry;
-  });
+  for (const LaterItem* const later : later_of(state)) {
+    CRAWLSTORE_TRY(const std::string body, later->item.body.text());
+    FrontierEntry entry = entry_of(state, later->group, later->item, body);
+    entry.not_before_ms = later->time;
+    if (!visit(entry)) return {};
+  }
+  return {};
 }
 
 std::optional<std::uint64_t> FrontierView::next_due_ms() const {

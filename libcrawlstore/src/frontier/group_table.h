@@ -25,12 +25,13 @@ struct GroupSetting {
 
 /// A group, but for its key and a setting of its own. Times are milliseconds since 1970.
 struct Group {
-  ItemHeap items;               ///< that may be taken
+  ItemHeap items;               ///< that may be taken, and are in no run
   std::uint64_t soft_time = 0;  ///< before which it should not be visited
   std::uint64_t hard_time = 0;  ///< before which it must not be visited
   std::uint32_t leased_count = 0;
   std::uint32_t later_count = 0;    ///< items whose time has not come
   std::uint32_t failure_count = 0;  ///< since the last success
+  bool is_best_known = false;       ///< the schedule has its best item
 };
 
 /// All groups, by number: 0, 1, 2 ... in the order in which they came. Threads: one at a time.

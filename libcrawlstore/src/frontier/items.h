@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
+
+#include "frontier/body.h"
 
 namespace crawlstore::frontier {
 
@@ -16,7 +17,7 @@ struct Item {
   std::uint64_t order = 0;  ///< of its priority: format/queue_run.h
   std::uint64_t id = 0;
   std::uint32_t attempt = 0;  ///< so many times it was taken
-  std::string body;
+  Body body;
 };
 
 /// The order in which items leave their group: those that were taken before, then by order and id.
@@ -55,26 +56,43 @@ class ItemHeap {
     return item;
   }
   void clear() { items_ = {}; }
+  /// Those for which has_gone() says so go.
+  template <class HasGone>
+  void erase_if(const HasGone& has_gone) {
+    if (std::erase_if(items_, has_gone) != 0) std::ranges::make_heap(items_, leaves_behind);
+  }
+  /// Reads all bodies into memory. errors  those of Body::hold()
+  Result<void> hold_bodies() {
+    for (Item& item : items_) CRAWLSTORE_TRY(item.body.hold());
+    return {};
+  }
 
-  /// The sum of the ids of the first `count`, of which there are so many. Cost: O(count log count).
-  [[nodiscard]] std::uint64_t sum_of_ids(std::size_t count) const {
-    const auto is_behind = [this](std::size_t a, std::size_t b) {
-      return leaves_behind(items_[a], items_[b]);
-    };
-    std::vector<std::size_t> next(count == 0 ? 0 : 1, 0);  // a heap of places in items_
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      std::pop_heap(next.begin(), next.end(), is_behind);
-      const std::size_t at = next.back();
-      next.pop_back();
-      sum += items_[at].id;
+  /// Walks through the items in the order in which they leave, while none comes or goes. Cost:
+  /// O(log n) an item.
+  class Walk {
+   public:
+    explicit Walk(const ItemHeap& heap) : items_(heap.items_), next_(items_.empty() ? 0 : 1, 0) {}
+    /// nullptr: there are no more
+    [[nodiscard]] const Item* peek() const {
+      return next_.empty() ? nullptr : &items_[next_.front()];
+    }
+    void advance() {
+      const auto is_behind = [this](std::size_t a, std::size_t b) {
+        return leaves_behind(items_[a], items_[b]);
+      };
+      std::ranges::pop_heap(next_, is_behind);
+      const std::size_t at = next_.back();
+      next_.pop_back();
       for (std::size_t below = 2 * at + 1; below < std::min(2 * at + 3, items_.size()); ++below) {
-        next.push_back(below);
-        std::push_heap(next.begin(), next.end(), is_behind);
+        next_.push_back(below);
+        std::ranges::push_heap(next_, is_behind);
       }
     }
-    return sum;
-  }
+
+   private:
+    const std::vector<Item>& items_;
+    std::vector<std::size_t> next_;  // a heap of places in items_
+  };
 
  private:
   static bool leaves_behind(const Item& a, const Item& b) { return leaves_before(b, a); }

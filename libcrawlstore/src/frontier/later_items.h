@@ -59,6 +59,11 @@ class LaterItems {
     });
     std::make_heap(items_.begin(), items_.end(), is_behind);
   }
+  /// Reads all bodies into memory. errors  those of Body::hold()
+  Result<void> hold_bodies() {
+    for (LaterItem& later : items_) CRAWLSTORE_TRY(later.item.body.hold());
+    return {};
+  }
 
  private:
   static bool is_behind(const LaterItem& a, const LaterItem& b) {

@@ -53,6 +53,11 @@ class Leases {
     if (ends_.empty() || ends_.begin()->first > time) return std::nullopt;
     return take(ends_.begin()->second);
   }
+  /// Reads all bodies into memory. errors  those of Body::hold()
+  Result<void> hold_bodies() {
+    for (auto& [id, lease] : by_id_) CRAWLSTORE_TRY(lease.item.body.hold());
+    return {};
+  }
 
  private:
   ById by_id_;

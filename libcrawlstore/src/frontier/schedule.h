@@ -9,8 +9,9 @@
 
 namespace crawlstore::frontier {
 
-/// A group of which an item may be taken: its best item, and the times from which it may be
-/// visited, in milliseconds since 1970: `soft_from`, or, where nothing else may be, `hard_from`.
+/// A group of which an item may be taken: its best item, or 0 and 0 while nobody has looked for it,
+/// and the times from which it may be visited, in milliseconds since 1970: `soft_from`, or, where
+/// nothing else may be, `hard_from`.
 struct Visitable {
   std::uint64_t order = 0;
   std::uint64_t id = 0;
@@ -38,18 +39,18 @@ class Schedule {
     hard_.remove(group);
   }
 
-  /// Sets the clock, and takes off the schedule a group whose soft time has come since: the caller
-  /// sets it again. None: there are no more.
-  std::optional<std::uint32_t> advance(std::uint64_t clock) {
-    clock_ = clock;
-    if (soft_.is_empty() || soft_.first_key() > clock) return std::nullopt;
+  void set_clock(std::uint64_t clock) { clock_ = clock; }
+  /// Takes off the schedule a group whose soft time has come: the caller sets it again. None: there
+  /// are no more.
+  std::optional<std::uint32_t> wake() {
+    if (soft_.is_empty() || soft_.first_key() > clock_) return std::nullopt;
     const std::uint32_t group = soft_.first();
     remove(group);
     return group;
   }
 
-  /// The group with the best item of those whose soft time has come, else the one whose hard time
-  /// came first.
+  /// The group with the best item of those that were set when their soft time had come, else the
+  /// one whose hard time came first.
   [[nodiscard]] std::optional<std::uint32_t> next() const {
     if (!ready_.is_empty()) return ready_.first();
     if (!hard_.is_empty() && hard_.first_key() <= clock_) return hard_.first();

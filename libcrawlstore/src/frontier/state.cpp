@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariant: the schedule has each group that has an item to take, is active and has not its full
-// number in flight, at the times of its numbers; but for those that somebody hides.
+// number in flight, at the times of its numbers; but for those that somebody hides. Where it has
+// the best item of a group, is_best_known; else it has order 0 and id 0, before all others.
 #include "frontier/state.h"
 
 #include <algorithm>
@@ -14,45 +15,7 @@
 #include "frontier/intervals.h"
 
 namespace crawlstore::frontier {
-namespace {
-
-using format::AgainStep;
-using format::ClockStep;
-using format::kRuleActive;
-using format::kRuleBlocked;
-using format::kRuleBurst;
-using format::kRuleHard;
-using format::kRuleInFlight;
-using format::kRuleSoft;
-using format::LeasedStep;
-using format::PutStep;
-using format::queue_priority;
-using format::RuleStep;
-using format::StepBytes;
-using format::TimesStep;
-using format::VisitStep;
-
-StepBytes bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
-
-/// Pointers to items in the order of their ids: equal states are told alike, and in fewer bytes.
-std::vector<const Item*> by_id(const std::vector<Item>& items) {
-  std::vector<const Item*> sorted;
-  sorted.reserve(items.size());
-  for (const Item& item : items) sorted.push_back(&item);
-  std::ranges::sort(sorted, {}, [](const Item* item) { return item->id; });
-  return sorted;
-}
-
-}  // namespace
-
-Result<void> State::add_group(std::string_view key) {
-  if (!groups_.add(key)) {
-    return fail(Errc::kSegmentInvalid, "two groups of a frontier have one key");
-  }
-  return {};
-}
+namespace {}  // namespace
 
 std::optional<std::uint32_t> State::group_of_again(std::uint64_t id) const {
   const auto found = again_.find(id);
@@ -67,13 +30,57 @@ std::optional<std::uint64_t> State::next_due() const {
   return due;
 }
 
-VisitStep State::visit_of(std::uint32_t group, std::uint32_t count_max) const {
-  const Group& of = groups_[group];
-  const std::uint32_t in_flight_max = groups_.setting(group).rule.in_flight_max;
-  const std::uint32_t more = in_flight_max - std::min(in_flight_max, of.leased_count);
-  const std::uint64_t count = std::min<std::uint64_t>({count_max, more, of.items.size()});
-  const std::uint64_t sum = of.items.sum_of_ids(count);
-  return {group, static_cast<std::uint32_t>(count), static_cast<std::uint16_t>(sum)};
+Result<void> State::add_runs(const std::vector<ItemRunPtr>& runs) {
+  if (runs.size() > WaitingRuns::kMax) {
+    return fail(Errc::kUnknownFeature, "a frontier has more runs of items than this version reads");
+  }
+  std::vector<WaitingRun> waiting;
+  for (const ItemRunPtr& run : runs) {
+    if (run->group(run->group_count() - 1) >= groups_.count()) {
+      return fail(Errc::kSegmentInvalid, "a run of items is of groups that are none");
+    }
+    waiting_count_ += run->item_count();
+    waiting.emplace_back(run);
+  }
+  runs_.set(std::move(waiting));
+  for (std::uint32_t group = 0; group < groups_.count(); ++group) {
+    if (runs_.has(group)) place(group);
+  }
+  return {};
+}
+
+void State::rearrange(std::vector<WaitingRun> runs, bool stores_items) {
+  if (stores_items) {
+    for (std::uint32_t group = 0; group < groups_.count(); ++group) {
+      groups_[group].items.erase_if([](const Item& item) { return item.attempt == 0; });
+    }
+  }
+  runs_.set(std::move(runs));
+}
+
+Result<void> State::hold_bodies() {
+  for (std::uint32_t group = 0; group < groups_.count(); ++group) {
+    CRAWLSTORE_TRY(groups_[group].items.hold_bodies());
+  }
+  CRAWLSTORE_TRY(later_.hold_bodies());
+  return leases_.hold_bodies();
+}
+
+void State::wake(std::size_t count_max) {
+  for (std::size_t i = 0; i < count_max; ++i) {
+    const auto group = schedule_.wake();
+    if (!group) return;
+    place(*group);
+  }
+}
+
+Result<std::optional<std::uint32_t>> State::next_group() {
+  for (;;) {
+    const auto group = schedule_.next();
+    if (!group || groups_[*group].is_best_known) return group;
+    CRAWLSTORE_TRY(const auto best, Coming(groups_[*group].items, runs_, *group).next());
+    place(*group, best);
+  }
 }
 
 void State::wait(std::uint32_t group, Item item, std::uint64_t time) {
@@ -103,69 +110,28 @@ std::optional<LaterItem> State::take_waiting(std::uint32_t group, std::uint64_t 
   return found;
 }
 
-void State::place(std::uint32_t group) {
-  const Group& of = groups_[group];
+void State::place(std::uint32_t group, const std::optional<ComingItem>& best) {
+  Group& of = groups_[group];
   const GroupSetting& setting = groups_.setting(group);
-  if (of.items.is_empty() || !setting.is_active || of.leased_count >= setting.rule.in_flight_max) {
+  const bool is_in_runs = runs_.has(group);
+  if ((of.items.is_empty() && !is_in_runs) || !setting.is_active ||
+      of.leased_count >= setting.rule.in_flight_max) {
     return schedule_.remove(group);
+  }
+  of.is_best_known = best || !is_in_runs;
+  Visitable visitable;
+  if (best) {
+    visitable = {best->order, best->id};
+  } else if (!is_in_runs) {
+    visitable = {of.items.first().order, of.items.first().id};
   }
   const auto from = [&](std::uint64_t next, std::uint64_t interval) {
     const auto ms = stretched(interval, of.failure_count);
     return std::max(setting.blocked_until, with_burst(next, ms, setting.rule.burst));
   };
-  const Item& best = of.items.first();
-  schedule_.set(group, {best.order, best.id, from(of.soft_time, setting.rule.soft_ms),
-                        from(of.hard_time, setting.rule.hard_ms)});
-}
-
-void State::write_piece(std::uint32_t first_group, std::uint32_t end_group,
-                        const Write& write) const {
-  const auto write_waiting = [&write](std::uint32_t group, const Item& item, std::uint64_t time) {
-    const double priority = queue_priority(item.order);
-    if (item.attempt == 0) {
-      write(PutStep{group, item.id, priority, time, bytes_of(item.body)});
-    } else {
-      write(AgainStep{group, item.id, priority, time, item.attempt, bytes_of(item.body)});
-    }
-  };
-  if (clock_ != 0) write(ClockStep{clock_});
-  for (std::uint32_t group = first_group; group < end_group; ++group) {
-    const Group& of = groups_[group];
-    if (groups_.has_setting(group)) {
-      const auto& [rule, blocked_until, is_active] = groups_.setting(group);
-      RuleStep step{
-          group, kRuleSoft | kRuleHard | kRuleBurst | kRuleInFlight | kRuleBlocked | kRuleActive};
-      step.soft_ms = rule.soft_ms;
-      step.hard_ms = rule.hard_ms;
-      step.burst = rule.burst;
-      step.in_flight_max = rule.in_flight_max;
-      step.blocked_until = blocked_until;
-      step.is_active = is_active;
-      write(step);
-    }
-    if (of.soft_time != 0 || of.hard_time != 0 || of.failure_count != 0) {
-      write(TimesStep{group, of.soft_time, of.hard_time, of.failure_count});
-    }
-    for (const Item* item : by_id(of.items.all())) write_waiting(group, *item, 0);
-  }
-  const auto is_here = [&](std::uint32_t group) {
-    return group >= first_group && group < end_group;
-  };
-  std::vector<const LaterItem*> later;
-  for (const LaterItem& item : later_.all()) {
-    if (is_here(item.group)) later.push_back(&item);
-  }
-  std::ranges::sort(later, {}, [](const LaterItem* item) { return item->item.id; });
-  for (const LaterItem* item : later) write_waiting(item->group, item->item, item->time);
-  std::vector<const Lease*> leases;
-  for (const auto& [id, lease] : leases_.all()) {
-    if (is_here(lease.group)) leases.push_back(&lease);
-  }
-  std::ranges::sort(leases, {}, [](const Lease* lease) { return lease->item.id; });
-  for (const Lease* lease : leases) {
-    write(LeasedStep{lease->group, lease->item.id, queue_priority(lease->item.order), lease->until,
-                     lease->item.attempt, bytes_of(lease->item.body)});
-  }
+  visitable.soft_from = from(of.soft_time, setting.rule.soft_ms);
+  visitable.hard_from = from(of.hard_time, setting.rule.hard_ms);
+  schedule_.set(group, visitable);
 }
 
 }  // namespace crawlstore::frontier

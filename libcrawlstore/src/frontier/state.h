@@ -4,38 +4,49 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 #include <crawlstore/error.h>
 
 #include "format/steps.h"
+#include "frontier/coming.h"
 #include "frontier/group_table.h"
 #include "frontier/later_items.h"
 #include "frontier/leases.h"
 #include "frontier/schedule.h"
+#include "frontier/waiting_runs.h"
 
 namespace crawlstore::frontier {
 
-/// A frontier in memory: what all steps so far have made of it. There is no other way to change it
-/// than steps, so whoever applies those of a file has what its writer had:
-/// spec/format.md#step-runs.
+/// A frontier: what all steps so far have made of it. There is no other way to change it than
+/// steps, so whoever applies those of a file has what its writer had: spec/format.md#step-runs.
+/// Items that were never taken, and whose time has come, may be in runs; all others are in memory.
 ///
-/// Threads: one at a time. Memory: all items. Cost of a step: about a microsecond.
+/// Threads: one at a time. Memory: about 100 bytes an item besides its body, unless it is in a run;
+/// 8 a group of each run. Cost of a step: about a microsecond.
 class State {
  public:
   explicit State(const format::GroupRule& default_rule) : groups_(default_rule) {}
 
-  /// Told of each item that a visit takes.
-  using Taken = std::function<void(const Lease&)>;
+  /// Told of each item that a visit takes; its failure ends the step half made.
+  using Taken = std::function<Result<void>(const Lease&)>;
 
   /// Makes a step, whose values are in the ranges of the format.
   ///   errors  kSegmentInvalid: it contradicts what is there; kUnknownFeature: it is of something
-  ///           that this version does not have; but for a finish nothing has changed then
+  ///           that this version does not have; of damage. But for lists, and where `taken`
+  ///           fails, nothing has changed then
   Result<void> apply(const format::Step& step, const Taken& taken = {});
-  /// Gives the next number to a group that is not in a step, but in a run of groups.
-  ///   errors  kSegmentInvalid: there is a group with this key
-  Result<void> add_group(std::string_view key);
+  /// Takes these runs, of which nothing has left, before any step.
+  ///   errors  kSegmentInvalid: one is of groups that are none; kUnknownFeature: they are too many
+  Result<void> add_runs(const std::vector<ItemRunPtr>& runs);
+  /// The items of its runs are in these now.
+  ///   stores_items  and all that may be taken, was never taken, and was in memory
+  void rearrange(std::vector<WaitingRun> runs, bool stores_items);
+  /// Reads the bodies of all items that were taken into memory, so that any run may go.
+  ///   errors  those of Body::hold()
+  Result<void> hold_bodies();
 
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
   [[nodiscard]] std::uint64_t waiting_count() const { return waiting_count_; }
@@ -44,35 +55,35 @@ class State {
   [[nodiscard]] const GroupTable& groups() const { return groups_; }
   [[nodiscard]] const Leases& leases() const { return leases_; }
   [[nodiscard]] const LaterItems& later() const { return later_; }
+  [[nodiscard]] const WaitingRuns& runs() const { return runs_; }
   /// The group of an item that was taken before, and waits again.
   [[nodiscard]] std::optional<std::uint32_t> group_of_again(std::uint64_t id) const;
 
-  /// The group that should be visited next; none: no group may be visited at the clock.
-  [[nodiscard]] std::optional<std::uint32_t> next_group() const { return schedule_.next(); }
+  /// Looks for groups whose time has come, at most `count_max`: those that wait longest. The next
+  /// call goes on. Cost: about a microsecond a group.
+  void wake(std::size_t count_max);
+  /// The group that should be visited next, of those that are awake; none: no group may be visited
+  /// at the clock. Cost: of each group that has changed a look into the runs that have it.
+  ///   errors  those of ItemRun::item()
+  Result<std::optional<std::uint32_t>> next_group();
   /// The time from which there will be one, or a lease ends, if nothing else happens; none: never.
   [[nodiscard]] std::optional<std::uint64_t> next_due() const;
-  /// The visit to a group that takes its first items, at most `count_max` and as many as its rule
-  /// lets be in flight.
-  [[nodiscard]] format::VisitStep visit_of(std::uint32_t group, std::uint32_t count_max) const;
-  /// Keeps a group from next_group(), until show().
+  /// Keeps a group from next_group(), until place().
   void hide(std::uint32_t group) { schedule_.remove(group); }
-  void show(std::uint32_t group) { place(group); }
-
-  /// Calls write(Step) with each step of a piece of these groups.
-  using Write = std::function<void(const format::Step&)>;
-  void write_piece(std::uint32_t first_group, std::uint32_t end_group, const Write& write) const;
+  /// Puts a group where it belongs, with its best item if that is known.
+  void place(std::uint32_t group, const std::optional<ComingItem>& best = {});
 
  private:
   class Steps;
   void wait(std::uint32_t group, Item item, std::uint64_t time);
   std::optional<LaterItem> take_waiting(std::uint32_t group, std::uint64_t id);
-  void place(std::uint32_t group);
 
   std::uint64_t clock_ = 0;
   std::uint64_t lease_until_ = 0;  // of the visits to come
   std::uint64_t waiting_count_ = 0;
   std::uint64_t next_id_ = 0;
   GroupTable groups_;
+  WaitingRuns runs_;
   LaterItems later_;
   Leases leases_;
   // Groups of items that were taken before, and wait again, by id.

@@ -30,6 +30,7 @@ using format::kRuleInFlight;
 using format::kRuleSoft;
 using format::LeasedStep;
 using format::LeaseStep;
+using format::LeftStep;
 using format::PutStep;
 using format::queue_order;
 using format::RemoveStep;
@@ -70,6 +71,7 @@ class State::Steps {
   Result<void> on(const RuleStep& step);
   Result<void> on(const DropStep& step);
   Result<void> on(const TimesStep& step);
+  Result<void> on(const LeftStep& step);
   Result<void> on(const LeasedStep& step);
   Result<void> on(const AgainStep& step);
   template <class Other>
@@ -79,6 +81,11 @@ class State::Steps {
 
  private:
   [[nodiscard]] bool has(std::uint32_t group) const { return group < s_.groups_.count(); }
+  /// An item that is not in memory.
+  [[nodiscard]] Result<void> is_missing(std::uint32_t group, const char* text) const {
+    if (!s_.runs_.has(group)) return contradicts(text);
+    return fail(Errc::kUnknownFeature, "a frontier changes items in runs, as later versions do");
+  }
   void charge(std::uint32_t group);
 
   State& s_;
@@ -90,7 +97,7 @@ Result<void> State::apply(const Step& step, const Taken& taken) {
   return std::visit([&steps](const auto& one) { return steps.on(one); }, step);
 }
 
-/// Leases end before items come to wait, and both before groups become ready.
+/// Leases end before items come to wait. Groups whose time has come are left asleep.
 Result<void> State::Steps::on(const ClockStep& step) {
   if (step.time < s_.clock_) return contradicts("the clock of a frontier goes back");
   s_.clock_ = step.time;
@@ -104,12 +111,13 @@ Result<void> State::Steps::on(const ClockStep& step) {
     s_.groups_[due.group].items.put(std::move(due.item));
     s_.place(due.group);
   }
-  while (const auto group = s_.schedule_.advance(s_.clock_)) s_.place(*group);
+  s_.schedule_.set_clock(s_.clock_);
   return {};
 }
 
 Result<void> State::Steps::on(const GroupStep& step) {
-  return s_.add_group(text_of(step.key));
+  if (s_.groups_.add(text_of(step.key))) return {};
+  return contradicts("two groups of a frontier have one key");
 }
 
 Result<void> State::Steps::on(const PutStep& step) {
@@ -125,30 +133,36 @@ Result<void> State::Steps::on(const LeaseStep& step) {
 
 Result<void> State::Steps::on(const VisitStep& step) {
   if (!has(step.group)) return contradicts("a frontier visits a group that is none");
-  Group& group = s_.groups_[step.group];
-  if (group.items.size() < step.count) return contradicts("a visit takes more than waits");
-  std::vector<Item> items;
+  std::vector<ComingItem> items;
   std::vector<std::uint64_t> ids;
   std::uint64_t sum = 0;
   bool is_free = true;
+  Group& group = s_.groups_[step.group];
+  Coming coming(group.items, s_.runs_, step.group);
   for (std::uint32_t i = 0; i < step.count; ++i) {
-    items.push_back(group.items.take_first());
-    sum += items.back().id;
-    ids.push_back(items.back().id);
-    is_free = is_free && s_.leases_.find(items.back().id) == nullptr;
+    CRAWLSTORE_TRY(const auto item, coming.next());
+    if (!item) return contradicts("a visit takes more than waits");
+    items.push_back(*item);
+    sum += item->id;
+    ids.push_back(item->id);
+    is_free = is_free && s_.leases_.find(item->id) == nullptr;
+  }
+  if (static_cast<std::uint16_t>(sum) != step.check) {
+    return contradicts("a visit takes other items than it took");
   }
   std::ranges::sort(ids);
-  is_free = is_free && std::ranges::adjacent_find(ids) == ids.end();
-  if (static_cast<std::uint16_t>(sum) != step.check || !is_free) {
-    for (Item& item : items) group.items.put(std::move(item));
-    return contradicts(is_free ? "a visit takes other items than it took"
-                               : "an item of a frontier is leased twice");
+  if (!is_free || std::ranges::adjacent_find(ids) != ids.end()) {
+    return contradicts("an item of a frontier is leased twice");
   }
-  for (Item& item : items) {
+  for (const ComingItem& item : items) {
+    Item leased = item.held != nullptr ? group.items.take_first()
+                                       : Item{item.order, item.id, 0,
+                                              Body(s_.runs_.all()[item.run].run, item.number)};
+    if (item.held == nullptr) s_.runs_.leave(item.run, step.group, 1);
     s_.again_.erase(item.id);
-    ++item.attempt;
-    const Lease& lease = s_.leases_.put({step.group, s_.lease_until_, std::move(item)});
-    if (taken_) taken_(lease);
+    ++leased.attempt;
+    const Lease& lease = s_.leases_.put({step.group, s_.lease_until_, std::move(leased)});
+    if (taken_) CRAWLSTORE_TRY(taken_(lease));
   }
   group.leased_count += step.count;
   s_.waiting_count_ -= step.count;
@@ -202,16 +216,18 @@ Result<void> State::Steps::on(const ExtendStep& step) {
 }
 
 Result<void> State::Steps::on(const RemoveStep& step) {
-  if (!has(step.group) || !s_.take_waiting(step.group, step.id)) {
-    return contradicts("an item is removed that does not wait");
+  if (!has(step.group)) return contradicts("an item is removed that does not wait");
+  if (!s_.take_waiting(step.group, step.id)) {
+    return is_missing(step.group, "an item is removed that does not wait");
   }
   s_.place(step.group);
   return {};
 }
 
 Result<void> State::Steps::on(const UpdateStep& step) {
-  auto found = has(step.group) ? s_.take_waiting(step.group, step.id) : std::nullopt;
-  if (!found) return contradicts("an item is changed that does not wait");
+  if (!has(step.group)) return contradicts("an item is changed that does not wait");
+  auto found = s_.take_waiting(step.group, step.id);
+  if (!found) return is_missing(step.group, "an item is changed that does not wait");
   found->item.order = queue_order(step.priority);
   if (step.body) found->item.body = text_of(*step.body);
   s_.wait(step.group, std::move(found->item), step.time);
@@ -244,7 +260,7 @@ Result<void> State::Steps::on(const DropStep& step) {
   if (!has(step.group)) return contradicts("a frontier drops a group that is none");
   Group& group = s_.groups_[step.group];
   for (const Item& item : group.items.all()) s_.again_.erase(item.id);
-  s_.waiting_count_ -= group.items.size();
+  s_.waiting_count_ -= group.items.size() + s_.runs_.leave_all(step.group);
   group.items.clear();
   if (group.later_count != 0) {
     s_.later_.drop(step.group, [this](const LaterItem& later) { s_.again_.erase(later.item.id); });
@@ -260,6 +276,23 @@ Result<void> State::Steps::on(const TimesStep& step) {
   group.soft_time = step.soft_time;
   group.hard_time = step.hard_time;
   group.failure_count = step.failures;
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const LeftStep& step) {
+  for (const auto& [id, count] : step.runs) {
+    const auto& runs = s_.runs_.all();
+    const auto run =
+        std::ranges::find(runs, RunId{id}, [](const auto& of) { return of.run->id(); });
+    const auto place = run == runs.end() ? std::nullopt : run->run->place_of(step.group);
+    const auto waiting = place ? run->waiting_at(*place) : format::ItemRange{};
+    if (count > waiting.end - waiting.begin) {
+      return contradicts("more items of a group have left a run than it has");
+    }
+    s_.runs_.leave(static_cast<std::size_t>(run - runs.begin()), step.group, count);
+    s_.waiting_count_ -= count;
+  }
   s_.place(step.group);
   return {};
 }

@@ -38,9 +38,7 @@ Result<void> read_groups(const SegmentEntry& segment, const RunRef& run,
   for (const std::uint16_t length : groups->lengths) {
     const auto key = keys.next(length);
     if (!key) return in_file(key.error(), segment, run);
-    const std::string_view text(static_cast<const char*>(static_cast<const void*>(key->data())),
-                                key->size());
-    if (const auto added = state.add_group(text); !added) {
+    if (const auto added = state.apply(format::GroupStep{*key}); !added) {
       return in_file(added.error(), segment, run);
     }
     keys.forget();
@@ -101,7 +99,9 @@ class StepRuns {
   [[nodiscard]] std::uint64_t last_step() const { return last_step_; }
   /// The first thing that this version does not know: nothing was applied from there on.
   [[nodiscard]] const std::optional<Error>& unknown() const { return unknown_; }
-  void note_unknown(const Error& error) { unknown_ = error; }
+  void note_unknown(const Error& error) {
+    if (!unknown_) unknown_ = error;
+  }
 
  private:
   Result<void> apply(format::StepReader& reader, const RunRef& run) {
@@ -166,7 +166,8 @@ Result<FrontierSegments> read_segments(const container::Directory& directory,
   return found;
 }
 
-Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& read) {
+Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& read,
+                               const OpenItems& open_items) {
   const format::FrontierTable& table = found.table;
   const auto broken = [&found](const char* text) {
     return fail(Errc::kSegmentInvalid, text, found.frontier->runs.front().offset_bytes,
@@ -181,13 +182,41 @@ Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& rea
   }
   stored.stored_group_count = stored.state.groups().count();
   StepRuns steps(found, read, stored);
-  if (table.has_own_ids || !table.runs.empty()) {
-    steps.note_unknown(
-        {Errc::kUnknownFeature, 0, found.frontier->id, found.frontier->runs.front().offset_bytes,
-         "a frontier has items in runs, or ids of the caller's, as later versions have them"});
+  const auto note_unknown = [&](const char* text) {
+    steps.note_unknown({Errc::kUnknownFeature, 0, found.frontier->id,
+                        found.frontier->runs.front().offset_bytes, text});
+  };
+  if (table.has_own_ids) {
+    note_unknown("a frontier has ids of the caller's, as later versions have them");
+  }
+  for (const format::ItemRunSpan& span : table.runs) {
+    if (span.last_step != 0) {
+      note_unknown("a frontier has runs that were joined, as later versions have them");
+      continue;
+    }
+    auto run = open_items(*found.items, *found.items->find_run(span.run));
+    if (!run && run.error().code != Errc::kUnknownFeature) {
+      return tl::unexpected<Error>(run.error());
+    }
+    if (!run) {
+      steps.note_unknown(run.error());
+    } else {
+      stored.items.push_back(std::move(*run));
+    }
+  }
+  if (const auto added = stored.state.add_runs(stored.items); !added) {
+    if (added.error().code != Errc::kUnknownFeature) {
+      return in_file(added.error(), *found.items, found.items->runs.front());
+    }
+    note_unknown(added.error().text);
   }
   if (found.steps != nullptr) {
     CRAWLSTORE_TRY(steps.read_pieces());
+    for (const format::ItemRunSpan& span : table.runs) {
+      if (span.first_step > steps.last_step()) {
+        note_unknown("a frontier has runs that are younger than its pieces, as later versions do");
+      }
+    }
     CRAWLSTORE_TRY(steps.read_journals());
   }
   const State& state = stored.state;

@@ -34,9 +34,14 @@ Result<FrontierSegments> read_segments(const container::Directory& directory,
 using ReadRun = std::function<Result<std::span<const std::byte>>(
     const format::SegmentEntry& segment, const format::RunRef& run)>;
 
+/// Opens a run of items of this segment.
+using OpenItems = std::function<Result<ItemRunPtr>(const format::SegmentEntry& segment,
+                                                   const format::RunRef& run)>;
+
 /// A state with the sizes of the runs that it was read from.
 struct StoredState {
   State state;
+  std::vector<ItemRunPtr> items{};         ///< ascending
   std::uint32_t stored_group_count = 0;    ///< in runs of groups
   std::vector<format::RunRef> journals{};  ///< in the order of their steps
   std::uint64_t piece_bytes = 0;
@@ -46,6 +51,7 @@ struct StoredState {
 /// Applies all pieces and journals.
 ///   errors  kSegmentInvalid, with the segment and the place in the file: a step contradicts those
 ///           before it, or the table; kUnknownFeature: it has what this version does not; of damage
-Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& read);
+Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& read,
+                               const OpenItems& open_items);
 
 }  // namespace crawlstore::frontier

@@ -7,6 +7,8 @@
 
 #include "container/choose_join.h"
 #include "format/group_run.h"
+#include "frontier/item_run_join.h"
+#include "frontier/piece.h"
 
 namespace crawlstore::frontier {
 namespace {
@@ -25,6 +27,8 @@ constexpr std::size_t kJournalsMax = 64;
 constexpr std::size_t kLongJournalsMax = 128;
 constexpr std::uint64_t kJoinedBytesMax = 2 * kJournalBytes;
 constexpr std::size_t kGroupRunsMax = 16;
+/// About the bytes of an item in a piece, besides its body.
+constexpr std::uint64_t kItemBytes = 16;
 
 /// The name that a run has in the file.
 format::RunName name_of(container::Writer& writer, SegmentId segment, const RunPtr& run) {
@@ -33,23 +37,110 @@ format::RunName name_of(container::Writer& writer, SegmentId segment, const RunP
 
 }  // namespace
 
-Result<Version> VersionWriter::write(const Version& before, StepLog& steps, const State& state) {
-  Version next = before;
+Result<Written> VersionWriter::write(const Version& before, StepLog& steps, State& state) {
+  Written written{before};
+  Version& next = written.version;
   CRAWLSTORE_TRY(write_journals(next, steps));
   const bool is_long = next.journal_bytes > std::max(checkpoint_bytes_, next.piece_bytes) ||
                        next.journals.size() > kLongJournalsMax;
+  next.table.next_id = std::max(next.table.next_id, state.next_id());
   if (is_long && state.groups().count() != 0) {
-    CRAWLSTORE_TRY(write_groups(next, state));
-    CRAWLSTORE_TRY(write_pieces(next, state));
+    CRAWLSTORE_TRY(write_checkpoint(written, state));
   } else if (next.journals.size() > kJournalsMax) {
     CRAWLSTORE_TRY(join_journals(next));
   }
   next.table.group_count = state.groups().count();
   next.table.waiting_count = state.waiting_count();
   next.table.leased_count = state.leases().count();
-  next.table.next_id = std::max(next.table.next_id, state.next_id());
   next.table.clock_ms = state.clock();
-  return next;
+  return written;
+}
+
+Result<void> VersionWriter::write_checkpoint(Written& next, State& state) {
+  next.is_checkpoint = true;
+  next.runs.assign(state.runs().all().begin(), state.runs().all().end());
+  CRAWLSTORE_TRY(state.hold_bodies());
+  CRAWLSTORE_TRY(write_groups(next.version, state));
+  CRAWLSTORE_TRY(write_items(next, state));
+  CRAWLSTORE_TRY(join_items(next));
+  return write_pieces(next, state);
+}
+
+/// Writes a run of the items that were never taken, if they have half the bytes of a checkpoint.
+Result<void> VersionWriter::write_items(Written& next, const State& state) {
+  std::uint64_t count = 0;
+  std::uint64_t body_bytes = 0;
+  const auto is_new = [](const Item& item) { return item.attempt == 0; };
+  for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
+    for (const Item& item : state.groups()[group].items.all()) {
+      if (!is_new(item)) continue;
+      ++count;
+      body_bytes += item.body.held_bytes();
+    }
+  }
+  if (body_bytes + kItemBytes * count < checkpoint_bytes_ / 2) return {};
+  if (count == 0 || count > ItemRun::kItemsMax) return {};
+  const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
+  CRAWLSTORE_TRY(auto run, ItemRunWriter::start(writer_, label, count, body_bytes));
+  std::vector<const Item*> items;
+  for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
+    items.clear();
+    for (const Item& item : state.groups()[group].items.all()) {
+      if (is_new(item)) items.push_back(&item);
+    }
+    std::ranges::sort(items, [](const Item* a, const Item* b) { return leaves_before(*a, *b); });
+    for (const Item* item : items) {
+      CRAWLSTORE_TRY(const std::string body, item->body.text());
+      CRAWLSTORE_TRY(run.add({.group = group, .order = item->order, .id = item->id}, body));
+    }
+  }
+  next.stores_items = true;
+  return add_items(next, label, run);
+}
+
+/// Puts one run in the place of those that are to be joined, or none if nothing of them waits.
+Result<void> VersionWriter::join_items(Written& next) {
+  const auto chosen = choose_item_join(next.runs);
+  if (chosen.empty()) return {};
+  std::vector<const WaitingRun*> joined;
+  std::uint64_t count = 0;
+  std::uint64_t body_bytes = 0;
+  for (const std::size_t i : chosen) {
+    joined.push_back(&next.runs[i]);
+    count += next.runs[i].waiting_count;
+    body_bytes += next.runs[i].run->body_bytes();
+  }
+  const auto is_joined = [&joined](RunId id) {
+    return std::ranges::find(joined, id, [](const auto* run) { return run->run->id(); }) !=
+           joined.end();
+  };
+  std::erase_if(next.version.table.runs, [&](const auto& span) { return is_joined(span.run); });
+  std::erase_if(next.version.items, [&](const auto& run) { return is_joined(run->id()); });
+  std::vector<WaitingRun> others;
+  for (const WaitingRun& run : next.runs) {
+    if (!is_joined(run.run->id())) others.push_back(run);
+  }
+  if (count != 0) {
+    const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
+    CRAWLSTORE_TRY(auto out, ItemRunWriter::start(writer_, label, count, body_bytes));
+    CRAWLSTORE_TRY(frontier::join_items(joined, out));
+    next.runs = std::move(others);
+    return add_items(next, label, out);
+  }
+  next.runs = std::move(others);
+  if (next.version.table.runs.empty()) next.gone = std::exchange(next.version.table.items, {});
+  return {};
+}
+
+/// Ends a run of items, which is a step of its own.
+Result<void> VersionWriter::add_items(Written& next, const format::RunLabel& label,
+                                      ItemRunWriter& items) {
+  CRAWLSTORE_TRY(const auto ref, items.finish());
+  CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, ref)));
+  next.version.table.runs.push_back({ref.run_id, ++next.version.table.step_count, 0});
+  next.version.items.push_back(run);
+  next.runs.emplace_back(std::move(run));
+  return {};
 }
 
 Result<void> VersionWriter::write_journals(Version& next, StepLog& steps) {
@@ -130,7 +221,8 @@ Result<void> VersionWriter::write_groups(Version& next, const State& state) {
   return {};
 }
 
-Result<void> VersionWriter::write_pieces(Version& next, const State& state) {
+Result<void> VersionWriter::write_pieces(Written& written, const State& state) {
+  Version& next = written.version;
   const std::uint64_t count = state.groups().count();
   const std::uint64_t piece_count = std::clamp<std::uint64_t>(
       (next.piece_bytes + next.journal_bytes) / kPieceBytes, 1, std::min(kPiecesMax, count));
@@ -141,8 +233,8 @@ Result<void> VersionWriter::write_pieces(Version& next, const State& state) {
     const auto first_group = static_cast<std::uint32_t>(count * i / piece_count);
     const auto end_group = static_cast<std::uint32_t>(count * (i + 1) / piece_count);
     format::StepWriter piece(format::piece_of(first_group, end_group, next.table.step_count));
-    state.write_piece(first_group, end_group,
-                      [&piece](const format::Step& step) { piece.append(step); });
+    CRAWLSTORE_TRY(write_piece(state, {first_group, end_group, written.runs, written.stores_items},
+                               [&piece](const format::Step& step) { piece.append(step); }));
     const std::uint64_t step_count = piece.step_count();
     const auto payload = piece.finish();
     CRAWLSTORE_TRY(auto run,
@@ -156,22 +248,32 @@ Result<void> VersionWriter::write_pieces(Version& next, const State& state) {
   return {};
 }
 
+/// The label of a run to be written, of a segment that is made if there is none.
+format::RunLabel VersionWriter::new_run(SegmentId& segment, SegmentKind kind) {
+  if (!segment) segment = writer_.new_segment_id();
+  return {segment, kind, frontier_, writer_.new_run_ids(1)};
+}
+
 Result<RunPtr> VersionWriter::write_run(SegmentId& segment, SegmentKind kind,
                                         std::span<const std::byte> payload, std::uint64_t count) {
-  if (!segment) segment = writer_.new_segment_id();
-  const format::RunLabel label{segment, kind, frontier_, writer_.new_run_ids(1)};
+  const auto label = new_run(segment, kind);
   CRAWLSTORE_TRY(const auto run, container::write_run(writer_, label, payload, count));
   return writer_.runs->add(segment, run);
 }
 
-Result<RunPtr> VersionWriter::put(const Version& version, std::string_view name) {
+Result<RunPtr> VersionWriter::put(const Written& written, std::string_view name) {
+  const Version& version = written.version;
   const auto payload = format::encode_frontier_table(version.table);
   SegmentId own = frontier_;
   const format::RunLabel label{own, SegmentKind::kFrontier, {}, writer_.new_run_ids(1)};
   CRAWLSTORE_TRY(const auto run, container::write_run(writer_, label, payload, 1));
   auto table = writer_.runs->add(own, run);
   writer_.put({own, SegmentKind::kFrontier, StorageClass::kBlob, {}, std::string(name), {run}});
+  if (written.gone) writer_.remove(written.gone);
   put_log(version.table.groups, SegmentKind::kFrontierGroups, version.groups);
+  std::vector<RunPtr> items;
+  for (const ItemRunPtr& item_run : version.items) items.push_back(item_run->run());
+  put_log(version.table.items, SegmentKind::kFrontierItems, items);
   std::vector<RunPtr> steps = version.pieces;
   steps.insert(steps.end(), version.journals.begin(), version.journals.end());
   put_log(version.table.steps, SegmentKind::kFrontierSteps, steps);

@@ -7,6 +7,7 @@
 #include "container/run.h"
 #include "container/writer.h"
 #include "format/frontier_table.h"
+#include "frontier/item_run_writer.h"
 #include "frontier/state.h"
 #include "frontier/step_log.h"
 #include "frontier/stored_frontier.h"
@@ -17,11 +18,21 @@ namespace crawlstore::frontier {
 struct Version {
   format::FrontierTable table;
   std::vector<container::RunPtr> groups;    ///< ascending, as all
+  std::vector<ItemRunPtr> items;            ///< those of table.runs
   std::vector<container::RunPtr> pieces;    ///< in the order of their groups
   std::vector<container::RunPtr> journals;  ///< in the order of their steps
   std::uint32_t stored_group_count = 0;     ///< in `groups`
   std::uint64_t piece_bytes = 0;
   std::uint64_t journal_bytes = 0;
+};
+
+/// A version that was written, and how it has the items of its state.
+struct Written {
+  Version version;
+  bool is_checkpoint = false;      ///< then State::rearrange() follows when it is published
+  std::vector<WaitingRun> runs{};  ///< of a checkpoint
+  bool stores_items = false;
+  SegmentId gone{};  ///< of items: there is no run any more
 };
 
 /// Writes versions of one frontier. Threads: one at a time, with the turn of the store.
@@ -30,22 +41,29 @@ class VersionWriter {
   VersionWriter(container::Writer& writer, SegmentId frontier, std::uint64_t checkpoint_bytes)
       : writer_(writer), frontier_(frontier), checkpoint_bytes_(checkpoint_bytes) {}
 
-  /// Writes the steps that came since `before`, whose state is `state` now, as journals; or, when
-  /// the journals have become longer than the pieces, all groups as pieces. Joins journals when
-  /// there are many. Nothing is in the directory yet.
-  ///   errors  of the storage: the runs that were written give their places back
-  Result<Version> write(const Version& before, StepLog& steps, const State& state);
+  /// Writes the steps that came since `before`, whose state is `state` now, as journals; joins them
+  /// when there are many. When they have become longer than the pieces it makes a checkpoint: items
+  /// in memory become a run, if they are many; runs are joined, if they are; and all groups are
+  /// written as pieces. Nothing is in the directory yet.
+  ///   state   reads bodies into memory where a checkpoint may end their runs
+  ///   errors  of the storage, of damage: the runs that were written give their places back
+  Result<Written> write(const Version& before, StepLog& steps, State& state);
   /// Puts the segments of a version, under this name, into the changes of the writer.
   ///   returns  the run of the table, which the commit publishes
-  Result<container::RunPtr> put(const Version& version, std::string_view name);
+  Result<container::RunPtr> put(const Written& written, std::string_view name);
 
  private:
   Result<void> write_journals(Version& next, StepLog& steps);
   Result<void> join_journals(Version& next);
-  Result<void> write_pieces(Version& next, const State& state);
+  Result<void> write_checkpoint(Written& next, State& state);
+  Result<void> write_items(Written& next, const State& state);
+  Result<void> join_items(Written& next);
+  Result<void> add_items(Written& next, const format::RunLabel& label, ItemRunWriter& items);
+  Result<void> write_pieces(Written& next, const State& state);
   Result<void> write_groups(Version& next, const State& state);
   Result<container::RunPtr> write_run(SegmentId& segment, SegmentKind kind,
                                       std::span<const std::byte> payload, std::uint64_t count);
+  format::RunLabel new_run(SegmentId& segment, SegmentKind kind);
   void put_log(SegmentId segment, SegmentKind kind, const std::vector<container::RunPtr>& runs);
 
   container::Writer& writer_;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontier/item_run.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace crawlstore::frontier {
+
+/// An error about a place in the payload, as one about a place in the file.
+template <class Value>
+Result<Value> ItemRun::in_file(Result<Value> found) const {
+  if (found || found.error().segment) return found;
+  Error error = found.error();
+  if (error.code != Errc::kSegmentInvalid && error.code != Errc::kUnknownFeature) return found;
+  error.segment = reader_->segment();
+  error.offset = run_->ref().offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
+  return tl::unexpected<Error>(error);
+}
+
+Result<ItemRunPtr> ItemRun::open(container::RunPtr run) {
+  const std::shared_ptr<ItemRun> opened(new ItemRun(std::move(run)));
+  CRAWLSTORE_TRY(opened->in_file(opened->load()));
+  return ItemRunPtr(opened);
+}
+
+Result<void> ItemRun::load() {
+  const std::uint64_t length = run_->ref().payload_bytes;
+  const std::uint64_t footer_bytes = std::min<std::uint64_t>(length, sizeof(format::ItemRunFooter));
+  CRAWLSTORE_TRY(const auto footer_read, reader_->bytes(length - footer_bytes, footer_bytes));
+  CRAWLSTORE_TRY(const auto footer, format::parse_item_footer(footer_read, length));
+  if ((footer.flags & format::kItemsByTime) != 0) {
+    return fail(Errc::kUnknownFeature,
+                "a frontier has runs of items by time, as later versions have them");
+  }
+  if (footer.item_count > kItemsMax) {
+    return fail(Errc::kUnknownFeature, "a run of a frontier has 2^32 items or more");
+  }
+  const auto places = format::item_run_places(footer);
+  CRAWLSTORE_TRY(const auto index_read, reader_->bytes(places.index, places.footer - places.index));
+  CRAWLSTORE_TRY(index_, format::parse_item_index(index_read, footer));
+  CRAWLSTORE_TRY(const auto directory_read,
+                 reader_->bytes(places.directory, places.padding - places.directory));
+  CRAWLSTORE_TRY(directory_, format::parse_item_directory(directory_read, footer));
+  body_bytes_ = footer.body_bytes;
+  return {};
+}
+
+std::optional<std::size_t> ItemRun::place_of(std::uint32_t group) const {
+  const auto& groups = directory_.groups;
+  const auto found = std::ranges::lower_bound(groups, group);
+  if (found == groups.end() || *found != group) return std::nullopt;
+  return static_cast<std::size_t>(found - groups.begin());
+}
+
+Result<std::span<const std::byte>> ItemRun::bytes_of(std::size_t block) const {
+  const std::uint64_t begin = index_.offsets[block];
+  return reader_->bytes(begin, index_.offsets[block + 1] - begin);
+}
+
+Result<format::Item> ItemRun::item(std::uint64_t number) const {
+  const std::size_t block = block_of(number);
+  CRAWLSTORE_TRY(const auto bytes, bytes_of(block));
+  return in_file(format::read_item(index_.frame(block), bytes,
+                                   static_cast<std::uint32_t>(number - first_item_of(block))));
+}
+
+Result<std::string> ItemRun::body(std::uint64_t number) const {
+  const std::size_t block = block_of(number);
+  CRAWLSTORE_TRY(const auto bytes, bytes_of(block));
+  CRAWLSTORE_TRY(const auto body, in_file(format::read_item_body(
+                                      index_.frame(block), bytes,
+                                      static_cast<std::uint32_t>(number - first_item_of(block)))));
+  return std::string(static_cast<const char*>(static_cast<const void*>(body.data())), body.size());
+}
+
+Result<void> ItemRun::read_block(std::size_t number, format::ItemBlock& out) const {
+  CRAWLSTORE_TRY(const auto bytes, bytes_of(number));
+  return in_file(format::read_item_block(index_, directory_, number, bytes, out));
+}
+
+}  // namespace crawlstore::frontier

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "container/run_io.h"
+#include "format/item_run.h"
+
+namespace crawlstore::frontier {
+
+/// Writes a run of items by group from front to back. Threads: one. Memory: a block, the directory
+/// and the index.
+class ItemRunWriter {
+ public:
+  /// Reserves room for so many items, at least one, and bytes of bodies.
+  ///   errors  of the storage
+  static Result<ItemRunWriter> start(container::SegmentWriter& writer,
+                                     const format::RunLabel& label, std::uint64_t item_count_max,
+                                     std::uint64_t body_bytes_max);
+
+  /// Adds an item behind all others in the order of group, order and id.
+  ///   errors  of the storage
+  Result<void> add(const format::Item& item, std::string_view body);
+  /// Ends the run, which has an item. The caller owns the run's extent from now on.
+  ///   errors  of the storage
+  Result<format::RunRef> finish();
+
+ private:
+  explicit ItemRunWriter(container::RunWriter run) : run_(std::move(run)) {}
+  Result<void> write_block();
+  void end_group();
+
+  container::RunWriter run_;
+  std::vector<format::Item> items_;     // of the block under way
+  std::vector<std::size_t> body_ends_;  // in bodies_
+  std::vector<std::byte> bodies_;       // of the block
+  std::vector<std::byte> room_;         // of write_block()
+  std::vector<format::ItemBlockPlace> blocks_;
+  format::ItemDirectory directory_;
+  std::uint32_t group_ = 0;             // of the last item
+  std::uint64_t group_item_count_ = 0;  // of its group so far
+  std::uint64_t item_count_ = 0;
+  std::uint64_t body_bytes_ = 0;
+};
+
+}  // namespace crawlstore::frontier

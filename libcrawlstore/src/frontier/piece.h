@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "frontier/state.h"
+
+namespace crawlstore::frontier {
+
+using WriteStep = std::function<void(const format::Step&)>;
+
+/// Neighbouring groups of a state, which will be rearranged: State::rearrange().
+struct Piece {
+  std::uint32_t first_group = 0;
+  std::uint32_t end_group = 0;
+  std::span<const WaitingRun> runs{};
+  bool stores_items = false;
+};
+
+/// Calls write(Step) with each step of a piece: spec/format.md#step-runs.
+///   errors  those of Body::text()
+Result<void> write_piece(const State& state, const Piece& piece, const WriteStep& write);
+
+}  // namespace crawlstore::frontier
