@@ -71,8 +71,7 @@ Result<Bytes> made_again(const Bytes& payload) {
     CRAWLSTORE_TRY(read_item_block(index, directory, i, bytes, block));
     CRAWLSTORE_TRY(check_item_block(index.frame(i), bytes, block, before));
     for (std::uint32_t k = 0; k < block.items.size(); ++k) {
-      const auto alone = read_item(index.frame(i), bytes, k);
-      require(alone && alone->id == block.items[k].id);
+      require(read_item(index.frame(i), bytes, k)->id == block.items[k].id);
     }
     require(std::ranges::equal(*read_item_body(index.frame(i), bytes, 0), block.body(0)));
     require(std::all_of(block.items.begin(), block.items.end(), is_item));
