@@ -40,7 +40,9 @@ class FrontierModel {
 
   void put(const FrontierItem& item) {
     group(std::string(item.group));
-    items_.push_back({next_id_++,
+    const std::uint64_t id = item.id.value_or(next_id_);
+    next_id_ = std::max(next_id_, id + 1);
+    items_.push_back({id,
                       std::string(item.group),
                       item.priority,
                       std::string(item.body),
@@ -97,6 +99,20 @@ class FrontierModel {
     of.failures = std::min(of.failures + 1, 6U);
     of.soft = std::max(of.soft, clock_ + (of.rule.delay_ms << of.failures));
     of.hard = std::max(of.hard, clock_ + (of.rule.hard_ms << of.failures));
+  }
+  /// Returns whether it waited in this group.
+  bool remove(const std::string& key, std::uint64_t id) {
+    return std::erase_if(items_, [&](const Item& item) {
+             return item.id == id && item.group == key && !item.until;
+           }) != 0;
+  }
+  bool update(const FrontierUpdate& to) {
+    Item* const item = find(to.item.id);
+    if (item == nullptr || item->until || item->group != to.item.group) return false;
+    item->priority = to.priority;
+    item->not_before = to.not_before_ms <= clock_ ? 0 : to.not_before_ms;
+    if (to.body) item->body = *to.body;
+    return true;
   }
   void extend(std::uint64_t id, std::uint64_t until, std::uint64_t now) {
     set_clock(now);
@@ -163,7 +179,7 @@ class FrontierModel {
       if (leased_count(key) >= of.rule.in_flight_max) continue;
       const std::tuple best(-due.front()->priority, due.front()->id, key);
       const std::uint64_t hard = from(of.hard, of.rule.hard_ms, of);
-      if (from(of.soft, of.rule.delay_ms, of) <= clock_) {
+      if (std::max(hard, from(of.soft, of.rule.delay_ms, of)) <= clock_) {
         if (!ready || best < *ready) ready = best;
       } else if (hard <= clock_ && (!early || std::tuple(hard, of.number, key) < *early)) {
         early.emplace(hard, of.number, key);

@@ -2,6 +2,8 @@
 //
 // Random calls, beside a model that looks through a list: every answer, and all that a reader sees
 // after each commit, in the same process and in the next one.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include <crawlstore/frontier_view.h>
@@ -25,7 +27,11 @@ class FrontierCalls : public ::testing::Test {
     options.checkpoint_bytes = 3000;
     return options;
   }
-  FrontierCalls() { frontier_.emplace(must(Frontier::open(*store_, "f", options()))); }
+  explicit FrontierCalls(bool has_own_ids = false) {
+    auto all = options();
+    all.has_own_ids = has_own_ids;
+    frontier_.emplace(must(Frontier::open(*store_, "f", all)));
+  }
 
   std::string some_key() { return "host" + std::to_string(random_.below(12)); }
   void put() {
@@ -65,7 +71,11 @@ class FrontierCalls : public ::testing::Test {
   std::uint64_t some_id() { return random_.below(model_.next_id() + 2); }
   void change() {
     const std::uint64_t id = some_id();
-    switch (random_.below(6)) {
+    switch (random_.below(8)) {
+      case 6:
+        return remove(id);
+      case 7:
+        return update(id);
       case 0:
       case 1:
         must(frontier_->finish(std::vector{id, some_leased(), id}, now_));
@@ -100,6 +110,25 @@ class FrontierCalls : public ::testing::Test {
         return model_.drop_group(key);
       }
     }
+  }
+  /// The group of an item, or another one.
+  std::string group_of(std::uint64_t id) {
+    for (const auto& item : model_.items()) {
+      if (item.id == id && !random_.one_in(8)) return item.group;
+    }
+    return some_key();
+  }
+  void remove(std::uint64_t id) {
+    const std::string key = group_of(id);
+    const auto count = must(frontier_->remove(std::vector<FrontierKey>{{key, id}, {key, id}}));
+    EXPECT_EQ(count, model_.remove(key, id) ? 1U : 0U);
+  }
+  void update(std::uint64_t id) {
+    const std::string key = group_of(id);
+    FrontierUpdate to{{key, id}, static_cast<double>(random_.below(6)) - 3, 0, {}};
+    if (random_.one_in(4)) to.not_before_ms = now_ + random_.below(300);
+    if (random_.one_in(2)) to.body = "other";
+    EXPECT_EQ(must(frontier_->update(std::vector{to})), model_.update(to) ? 1U : 0U);
   }
   std::uint64_t some_leased() {
     std::vector<std::uint64_t> leased;
@@ -290,6 +319,76 @@ TEST_F(FrontierCalls, FindItemsInRuns) {
   }
   reopen();
   expect_in_file(store_, model_);
+  expect_whole();
+}
+
+class OwnIds : public FrontierCalls {
+ protected:
+  OwnIds() : FrontierCalls(true) {}
+};
+
+/// Ids come again when they wait no more, as those of pages do.
+TEST_F(OwnIds, AreThoseOfTheCaller) {
+  for (int round = 0; round < 300 && !HasFailure(); ++round) {
+    std::set<std::uint64_t> used;
+    for (const auto& item : model_.items()) used.insert(item.id);
+    std::vector<std::string> keys;
+    std::vector<FrontierItem> items;
+    for (int i = 0; i < 12; ++i) keys.push_back(some_key());
+    for (const std::string& key : keys) {
+      const std::uint64_t id = random_.below(500);
+      if (!used.insert(id).second) continue;
+      items.push_back({key, static_cast<double>(random_.below(50)), {}, 0, id});
+    }
+    must(frontier_->put(items));
+    for (const FrontierItem& item : items) model_.put(item);
+    take();
+    change();
+    change();
+    if (random_.one_in(4)) must(store_->commit());
+    if (random_.one_in(20)) reopen();
+  }
+  must(store_->commit());
+  expect_in_file(store_, model_);
+  expect_whole();
+}
+
+TEST_F(OwnIds, AreRefusedWhereTheyAreNotWanted) {
+  const auto code = [](Frontier& frontier, const FrontierItem& item) {
+    const auto put = frontier.put(std::vector{item});
+    return put ? Errc{} : put.error().code;
+  };
+  EXPECT_EQ(code(*frontier_, {"a"}), Errc::kInvalidArgument);
+  EXPECT_EQ(code(*frontier_, {"a", 0, {}, 0, std::uint64_t{1} << 63}), Errc::kInvalidArgument);
+  EXPECT_EQ(code(*frontier_, {"a", 0, {}, 0, 7}), Errc{});
+  EXPECT_EQ(must(frontier_->take({.now_ms = now_})).size(), 1U);
+  EXPECT_EQ(code(*frontier_, {"a", 0, {}, 0, 7}), Errc::kInvalidArgument) << "it is leased";
+  auto given = must(Frontier::open(*store_, "given", options()));
+  EXPECT_EQ(code(given, {"a", 0, {}, 0, 7}), Errc::kInvalidArgument);
+  must(given.put(std::vector<FrontierItem>{{"a"}}));
+  must(given.close());
+  auto own = options();
+  own.has_own_ids = true;
+  EXPECT_EQ(Frontier::open(*store_, "given", own).error().code, Errc::kInvalidArgument);
+}
+
+/// A caller that puts what waits gets it twice, and harms nothing else.
+TEST_F(OwnIds, ThatWaitTwiceDoNoHarm) {
+  for (int round = 0; round < 200 && !HasFailure(); ++round) {
+    for (int i = 0; i < 20; ++i) {
+      const std::string key = some_key();
+      const FrontierItem item{key, 1.0 * i, {}, 0, random_.below(100)};
+      (void)frontier_->put(std::vector{item});  // refused when its item was taken
+    }
+    now_ += 20;
+    const auto taken = must(frontier_->take({10, 4, 100, now_}));
+    std::set<std::uint64_t> ids;
+    for (const TakenItem& item : taken) EXPECT_TRUE(ids.insert(item.id).second);
+    if (!taken.empty()) must(frontier_->finish(std::vector{taken[0].id}, now_));
+    must(frontier_->remove(std::vector<FrontierKey>{{some_key(), random_.below(100)}}));
+    if (random_.one_in(20)) reopen();
+  }
+  must(store_->commit());
   expect_whole();
 }
 

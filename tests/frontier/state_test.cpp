@@ -43,7 +43,7 @@ class Steps : public ::testing::Test {
   std::string told() const {
     std::string text = std::to_string(state_.waiting_count());
     const auto written = write_piece(
-        state_, {0, state_.groups().count()},
+        state_, {0, state_.groups().count(), state_.runs().all()},
         [&text](const format::Step& step) { text += " " + std::to_string(step.index()); });
     return written ? text : written.error().text;
   }
@@ -83,7 +83,7 @@ TEST_F(Steps, AreRefusedWhereTheyContradict) {
 
 TEST_F(Steps, RefuseOneIdTwiceInAVisit) {
   apply(format::PutStep{0, 5, 1, 0, bytes_of("again")});
-  EXPECT_EQ(refusal(format::VisitStep{0, 2, 10}), "an item of a frontier is leased twice");
+  EXPECT_EQ(refusal(format::VisitStep{0, 2, 10}), "a visit takes more than waits");
 }
 
 TEST_F(Steps, FinishLateItems) {

@@ -30,79 +30,18 @@
 ///   ...
 ///   CRAWLSTORE_TRY(frontier.finish(ids));
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include <crawlstore/frontier_items.h>
 #include <crawlstore/store.h>
 
 #pragma GCC visibility push(default)
 namespace crawlstore {
-
-/// The visits that a group gets: a take() of one or more of its items is one. Durations are
-/// milliseconds.
-struct FrontierRule {
-  std::uint64_t delay_ms = 1000;       ///< between visits
-  std::uint64_t hard_ms = 1000;        ///< where no other group may be visited; at most delay_ms
-  std::uint32_t burst = 1;             ///< visits at once after a time without any; at least 1
-  std::uint32_t in_flight_max = 1;     ///< items that are leased at a time; at least 1
-  std::uint64_t blocked_until_ms = 0;  ///< no visit before this time
-  bool is_active = true;               ///< false: no visit
-  friend bool operator==(const FrontierRule&, const FrontierRule&) = default;
-};
-
-/// An item to be put.
-struct FrontierItem {
-  std::string_view group;           ///< key, at most 65,535 bytes
-  double priority = 0;              ///< no NaN; the highest of a group leaves first
-  std::string_view body{};          ///< at most 65,536 bytes, which take() gives back
-  std::uint64_t not_before_ms = 0;  ///< 0: at once
-};
-
-/// An item that was taken.
-struct TakenItem {
-  std::uint64_t id = 0;
-  std::string group;
-  double priority = 0;
-  std::uint32_t attempt = 0;  ///< 1 the first time
-  std::string body;
-};
-
-struct TakeOptions {
-  std::size_t count = 1;
-  std::uint32_t per_group = 1;       ///< of one group at most, and no more than its in_flight_max
-  std::uint64_t lease_ms = 600'000;  ///< 0: for ever, until it is finished or given back
-  std::optional<std::uint64_t>
-      now_ms{};  ///< for tests and replays, and never turned back; nothing: the time that it is
-};
-
-/// An item to be given back.
-struct GivenBack {
-  std::uint64_t id = 0;
-  std::uint64_t not_before_ms = 0;  ///< 0: at once
-  bool is_failure =
-      false;  ///< doubles the intervals of the group, up to 64 of them, until a success
-};
-
-/// Counts of ids by what became of them.
-struct FrontierDone {
-  std::uint64_t done_count = 0;
-  std::uint64_t late_count = 0;     ///< their lease had ended; finish() ends these, too
-  std::uint64_t unknown_count = 0;  ///< never taken, or finished before
-};
-
-struct FrontierOptions {
-  FrontierRule default_rule{};  ///< of groups without one, where the frontier is made
-  /// Bytes that steps since the last checkpoint may have, if the state has not more. The commit
-  /// that finds more writes the state anew, and what waits as a run of items, if that is half as
-  /// much or more. Runs are joined there, too, so that there are some 8.
-  std::uint64_t checkpoint_bytes = std::uint64_t{8} << 20;
-};
 
 class Frontier {
  public:
@@ -119,9 +58,11 @@ class Frontier {
   Frontier& operator=(Frontier&&) noexcept;
   ~Frontier();  ///< close(); after an error the store keeps what waits for its next commit
 
-  /// Puts all items, or none after an error. Returns the id of the first; the others follow it.
-  ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more; kTooLarge: a key
-  ///           or a body; there are 2^32 - 1 groups
+  /// Puts all items, or none after an error. Returns the id of the first; the others follow it,
+  /// unless ids are the caller's. Such an id must not wait: its item would be taken twice.
+  ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more, an id is missing
+  ///           or not wanted, or its item was taken and is not finished; kTooLarge: a key or a
+  ///           body; there are 2^32 - 1 groups
   [[nodiscard]] Result<std::uint64_t> put(std::span<const FrontierItem> items);
 
   /// Takes the best items, of groups that may be visited now: first the group with the best item of
@@ -147,6 +88,14 @@ class Frontier {
   ///   errors  kInvalidArgument: hard_ms above delay_ms, a burst or in_flight_max of 0, a time
   ///           beyond 2^48
   [[nodiscard]] Result<void> set_rule(std::string_view group, const FrontierRule& rule);
+  /// Items that wait are gone; those that do not are left as they are. Returns how many are gone.
+  ///   cost    looks through all that waits of the group
+  [[nodiscard]] Result<std::uint64_t> remove(std::span<const FrontierKey> items);
+  /// Items that wait get other values; those that do not are left as they are. Returns how many
+  /// got them.
+  ///   errors  as put(); nothing has changed then
+  ///   cost    as remove()
+  [[nodiscard]] Result<std::uint64_t> update(std::span<const FrontierUpdate> items);
   /// All items of a group that wait are gone; those that are leased stay. Returns how many.
   [[nodiscard]] Result<std::uint64_t> drop_group(std::string_view group);
 

@@ -25,6 +25,7 @@ namespace crawlstore {
 struct FrontierInfo {
   SegmentId id;
   std::string name;
+  bool has_own_ids = false;  ///< given by whoever puts
   std::uint64_t group_count = 0;
   std::uint64_t waiting_count = 0;
   std::uint64_t leased_count = 0;

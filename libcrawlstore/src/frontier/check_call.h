@@ -3,12 +3,16 @@
 
 /// Whether what a program passes is in the ranges of the format. Pure functions; any thread.
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include <crawlstore/frontier.h>
 
 #include "format/frontier_table.h"
 #include "format/steps.h"
+#include "frontier/state.h"
 
 namespace crawlstore::frontier {
 
@@ -18,6 +22,11 @@ Result<void> check_time(std::uint64_t time_ms);
 Result<void> check_key(std::string_view group);
 /// errors  as Frontier::put()
 Result<void> check_item(const FrontierItem& item);
+/// Checks that items have ids where the caller gives them, and that these are free.
+///   errors  as Frontier::put()
+Result<void> check_ids(std::span<const FrontierItem> items, const State& state, bool has_own_ids);
+/// The group in which an item waits; none: it does not wait. Cost: is_waiting().
+Result<std::optional<std::uint32_t>> waiting_group(const State& state, const FrontierKey& item);
 /// errors  as Frontier::set_rule()
 Result<void> check_rule(const FrontierRule& rule);
 

@@ -15,44 +15,17 @@
 #include "format/name.h"
 #include "format/queue_run.h"
 #include "frontier/check_call.h"
+#include "frontier/take_items.h"
 #include "frontier/uptime_clock.h"
 #include "frontier/version.h"
 
 namespace crawlstore {
 
 using frontier::ItemRunPtr;
-using frontier::Lease;
 using frontier::State;
 using frontier::StepLog;
 using frontier::StoredState;
 using frontier::Version;
-
-namespace {
-
-/// Groups whose time has come that a call of take() looks for: a bound on how long it may last.
-constexpr std::size_t kWakeMax = std::size_t{1} << 16;
-
-/// The visit to a group that takes its first items, at most `count_max` and as many as its rule
-/// lets be in flight.
-Result<format::VisitStep> visit_of(const State& state, std::uint32_t group,
-                                   std::uint32_t count_max) {
-  const frontier::Group& of = state.groups()[group];
-  const std::uint32_t in_flight_max = state.groups().setting(group).rule.in_flight_max;
-  const std::uint32_t more = in_flight_max - std::min(in_flight_max, of.leased_count);
-  format::VisitStep visit{group, 0, 0};
-  std::uint64_t sum = 0;
-  frontier::Coming items(of.items, state.runs(), group);
-  while (visit.count < std::min(count_max, more)) {
-    CRAWLSTORE_TRY(const auto item, items.next());
-    if (!item) break;
-    sum += item->id;
-    ++visit.count;
-  }
-  visit.check = static_cast<std::uint16_t>(sum);
-  return visit;
-}
-
-}  // namespace
 
 struct Frontier::Impl final : Participant {
   Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name,
@@ -62,6 +35,7 @@ struct Frontier::Impl final : Participant {
         checkpoint_bytes(options.checkpoint_bytes),
         state(frontier::group_rule(options.default_rule)) {
     empty.table.default_rule = frontier::group_rule(options.default_rule);
+    empty.table.has_own_ids = options.has_own_ids;
   }
 
   const std::string own_name;
@@ -80,11 +54,16 @@ struct Frontier::Impl final : Participant {
   Result<StoredState> read_committed();
   template <class Work>
   auto change(const Work& work) -> decltype(work());
+  template <class Work>
+  auto change_all(const Work& work) -> decltype(work());
   Result<void> step(const format::Step& step, const State::Taken& taken = {});
   Result<void> undo(StepLog::Mark mark);
   Result<void> set_clock(std::optional<std::uint64_t> now_ms);
   Result<std::uint32_t> group_of(std::string_view key);
   Result<std::vector<TakenItem>> take(const TakeOptions& options);
+  [[nodiscard]] bool has_own_ids() const {
+    return (committed ? *committed : empty).table.has_own_ids;
+  }
   [[nodiscard]] std::uint64_t next_id() const {
     return std::max(state.next_id(), committed ? committed->table.next_id : 0);
   }
@@ -178,6 +157,17 @@ auto Frontier::Impl::change(const Work& work) -> decltype(work()) {
   });
 }
 
+/// The same; after an error nothing has changed.
+template <class Work>
+auto Frontier::Impl::change_all(const Work& work) -> decltype(work()) {
+  return change([&]() -> decltype(work()) {
+    const StepLog::Mark mark = steps.mark();
+    auto done = work();
+    if (!done && !undo(mark)) store->writer->poison();
+    return done;
+  });
+}
+
 /// A step that is possible.
 Result<void> Frontier::Impl::step(const format::Step& step, const State::Taken& taken) {
   CRAWLSTORE_TRY(state.apply(step, taken));
@@ -214,38 +204,11 @@ Result<std::uint32_t> Frontier::Impl::group_of(std::string_view key) {
 }
 
 Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) {
-  std::vector<TakenItem> taken;
-  const std::uint64_t now = std::max(
-      state.clock(), std::min(options.now_ms.value_or(clock->now_ms()), format::kItemTimeMax));
-  const auto due = state.next_due();
-  if (options.count == 0 || !due || *due > now) return taken;
-  CRAWLSTORE_TRY(set_clock(now));
-  const std::uint64_t until =
-      options.lease_ms == 0
-          ? 0
-          : std::min(format::kItemTimeMax, now + std::min(options.lease_ms, format::kItemTimeMax));
-  state.wake(std::max(kWakeMax, options.count));
-  CRAWLSTORE_TRY(auto group, state.next_group());
-  if (!group) return taken;
-  CRAWLSTORE_TRY(step(format::LeaseStep{until}));
-  std::vector<std::uint32_t> visited;
-  const auto note = [&](const Lease& lease) -> Result<void> {
-    CRAWLSTORE_TRY(auto body, lease.item.body.text());
-    taken.push_back({lease.item.id, std::string(state.groups().key(lease.group)),
-                     format::queue_priority(lease.item.order), lease.item.attempt,
-                     std::move(body)});
-    return {};
-  };
-  while (group && taken.size() < options.count) {
-    const auto more = std::min<std::uint64_t>(options.count - taken.size(), options.per_group);
-    CRAWLSTORE_TRY(const auto visit, visit_of(state, *group, static_cast<std::uint32_t>(more)));
-    CRAWLSTORE_TRY(step(visit, note));
-    state.hide(*group);
-    visited.push_back(*group);
-    CRAWLSTORE_TRY(group, state.next_group());
-  }
-  for (const std::uint32_t one : visited) state.place(one);
-  return taken;
+  const std::uint64_t now =
+      std::min(options.now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
+  return frontier::take_items(
+      state, options, now,
+      [this](const format::Step& made, const State::Taken& taken) { return step(made, taken); });
 }
 
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
@@ -262,7 +225,8 @@ void Frontier::Impl::published() {
   before.reset();
   if (!in_commit) return;
   if (in_commit->is_checkpoint) {
-    state.rearrange(std::move(in_commit->runs), in_commit->stores_items);
+    state.rearrange(std::move(in_commit->items), in_commit->stores_items,
+                    in_commit->left_out_count);
   }
   committed = std::move(in_commit->version);
   in_commit.reset();
@@ -326,6 +290,9 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
     impl->id = inside->writer->new_segment_id();
   } else {
     CRAWLSTORE_TRY(impl->load(*entry));
+    if (options.has_own_ids && !impl->committed->table.has_own_ids) {
+      return fail(Errc::kInvalidArgument, "this frontier gives ids itself");
+    }
   }
   impl->clock.emplace(impl->state.clock());
   impl->admit();
@@ -335,19 +302,50 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
 Result<std::uint64_t> Frontier::put(std::span<const FrontierItem> items) {
   for (const FrontierItem& item : items) CRAWLSTORE_TRY(frontier::check_item(item));
   return impl_->change([&]() -> Result<std::uint64_t> {
-    const std::uint64_t first = impl_->next_id();
-    if (items.size() > format::kItemIdMax - first) {
-      return fail(Errc::kTooLarge, "a frontier has given all its ids");
-    }
+    CRAWLSTORE_TRY(frontier::check_ids(items, impl_->state, impl_->has_own_ids()));
+    const std::uint64_t first =
+        items.empty() ? impl_->next_id() : items[0].id.value_or(impl_->next_id());
     std::uint64_t next = first;
     for (const FrontierItem& item : items) {
       CRAWLSTORE_TRY(const std::uint32_t group, impl_->group_of(item.group));
       CRAWLSTORE_TRY(
-          impl_->step(format::PutStep{group, next, item.priority + 0.0, item.not_before_ms,
-                                      std::as_bytes(std::span(item.body))}));
+          impl_->step(format::PutStep{group, item.id.value_or(next), item.priority + 0.0,
+                                      item.not_before_ms, std::as_bytes(std::span(item.body))}));
       ++next;
     }
     return first;
+  });
+}
+
+Result<std::uint64_t> Frontier::remove(std::span<const FrontierKey> items) {
+  return impl_->change_all([&]() -> Result<std::uint64_t> {
+    std::uint64_t count = 0;
+    for (const FrontierKey& item : items) {
+      CRAWLSTORE_TRY(const auto group, frontier::waiting_group(impl_->state, item));
+      if (!group) continue;
+      CRAWLSTORE_TRY(impl_->step(format::RemoveStep{*group, item.id}));
+      ++count;
+    }
+    return count;
+  });
+}
+
+Result<std::uint64_t> Frontier::update(std::span<const FrontierUpdate> items) {
+  for (const FrontierUpdate& item : items) {
+    CRAWLSTORE_TRY(frontier::check_item(
+        {item.item.group, item.priority, item.body.value_or(""), item.not_before_ms}));
+  }
+  return impl_->change_all([&]() -> Result<std::uint64_t> {
+    std::uint64_t count = 0;
+    for (const FrontierUpdate& item : items) {
+      CRAWLSTORE_TRY(const auto group, frontier::waiting_group(impl_->state, item.item));
+      if (!group) continue;
+      format::UpdateStep step{*group, item.item.id, item.priority + 0.0, item.not_before_ms, {}};
+      if (item.body) step.body = std::as_bytes(std::span(*item.body));
+      CRAWLSTORE_TRY(impl_->step(step));
+      ++count;
+    }
+    return count;
   });
 }
 

@@ -37,6 +37,7 @@ Result<FrontierSegments> frontier_segments(const Snapshot& snapshot,
 FrontierInfo info_of(const FrontierSegments& found) {
   FrontierInfo info{.id = found.frontier->id,
                     .name = found.frontier->name,
+                    .has_own_ids = found.table.has_own_ids,
                     .group_count = found.table.group_count,
                     .waiting_count = found.table.waiting_count,
                     .leased_count = found.table.leased_count,
@@ -160,7 +161,7 @@ Result<void> FrontierView::for_each_waiting(std::string_view group, const VisitE
     const bool is_held = next->held != nullptr;
     CRAWLSTORE_TRY(
         const std::string body,
-        is_held ? next->held->body.text() : state.runs().all()[next->run].run->body(next->number));
+        is_held ? next->held->body.text() : state.runs().runs()[next->run].run->body(next->number));
     if (!visit({.id = next->id,
                 .group = group,
                 .priority = format::queue_priority(next->order),

@@ -13,6 +13,7 @@ namespace {
 /// More are joined: a look for the best item of a group asks each run that has it.
 constexpr std::size_t kRunsMax = 8;
 constexpr std::size_t kKeptMax = kRunsMax / 2;
+constexpr std::uint64_t kDeadShare = 8;
 
 /// Walks through the items of a run that have not left.
 class ItemWalk {
@@ -35,6 +36,7 @@ class ItemWalk {
     at_ = static_cast<std::size_t>(number - first_);
     return true;
   }
+  [[nodiscard]] RunId run_id() const { return run_->run->id(); }
   [[nodiscard]] const format::Item& item() const { return block_.items[at_]; }
   [[nodiscard]] std::string_view body() const {
     const auto body = block_.body(at_);
@@ -53,7 +55,8 @@ class ItemWalk {
 
 }  // namespace
 
-Result<void> join_items(std::span<const WaitingRun* const> runs, ItemRunWriter& out) {
+Result<void> join_items(std::span<const WaitingRun* const> runs, DeadEntries& dead,
+                        ItemRunWriter& out) {
   std::vector<ItemWalk> walks;
   walks.reserve(runs.size());
   for (const WaitingRun* run : runs) {
@@ -63,7 +66,12 @@ Result<void> join_items(std::span<const WaitingRun* const> runs, ItemRunWriter& 
   }
   while (!walks.empty()) {
     const auto first = std::ranges::min_element(walks, {}, &ItemWalk::item);
-    CRAWLSTORE_TRY(out.add(first->item(), first->body()));
+    const format::Item& item = first->item();
+    if (dead.has(item.group, item.id, first->run_id())) {
+      dead.take(item.group, item.id);
+    } else {
+      CRAWLSTORE_TRY(out.add(item, first->body()));
+    }
     CRAWLSTORE_TRY(const bool is_there, first->next());
     if (is_there) continue;
     if (&*first != &walks.back()) std::swap(*first, walks.back());
@@ -72,11 +80,15 @@ Result<void> join_items(std::span<const WaitingRun* const> runs, ItemRunWriter& 
   return {};
 }
 
-std::vector<std::size_t> choose_item_join(std::span<const WaitingRun> runs) {
+std::vector<std::size_t> choose_item_join(const ItemsInRuns& items) {
+  const auto& runs = items.runs;
   std::vector<std::size_t> chosen;
   std::vector<std::size_t> dense;
+  std::uint64_t entry_count = 0;
+  for (const WaitingRun& run : runs) entry_count += run.waiting_count;
+  const bool has_many_dead = kDeadShare * items.dead.count() > entry_count;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const bool is_sparse = 4 * runs[i].waiting_count < runs[i].run->item_count();
+    const bool is_sparse = has_many_dead || 4 * runs[i].waiting_count < runs[i].run->item_count();
     (is_sparse ? chosen : dense).push_back(i);
   }
   if (dense.size() > kRunsMax) {

@@ -32,8 +32,12 @@ Result<ItemRunWriter> ItemRunWriter::start(container::SegmentWriter& writer,
 }
 
 Result<void> ItemRunWriter::add(const format::Item& item, std::string_view body) {
-  if (item_count_ != 0 && item.group != group_) end_group();
-  group_ = item.group;
+  if (item_count_ != 0 && item == last_) {
+    ++left_out_count_;
+    return {};
+  }
+  if (item_count_ != 0 && item.group != last_.group) end_group();
+  last_ = item;
   ++group_item_count_;
   ++item_count_;
   items_.push_back(item);
@@ -45,7 +49,7 @@ Result<void> ItemRunWriter::add(const format::Item& item, std::string_view body)
 }
 
 void ItemRunWriter::end_group() {
-  directory_.add(group_, std::exchange(group_item_count_, 0));
+  directory_.add(last_.group, std::exchange(group_item_count_, 0));
 }
 
 Result<void> ItemRunWriter::write_block() {

@@ -21,9 +21,12 @@ class ItemRunWriter {
                                      const format::RunLabel& label, std::uint64_t item_count_max,
                                      std::uint64_t body_bytes_max);
 
-  /// Adds an item behind all others in the order of group, order and id.
+  /// Adds an item behind all others in the order of group, order and id; one like the last one is
+  /// left out.
   ///   errors  of the storage
   Result<void> add(const format::Item& item, std::string_view body);
+  [[nodiscard]] std::uint64_t item_count() const { return item_count_; }
+  [[nodiscard]] std::uint64_t left_out_count() const { return left_out_count_; }
   /// Ends the run, which has an item. The caller owns the run's extent from now on.
   ///   errors  of the storage
   Result<format::RunRef> finish();
@@ -40,9 +43,10 @@ class ItemRunWriter {
   std::vector<std::byte> room_;         // of write_block()
   std::vector<format::ItemBlockPlace> blocks_;
   format::ItemDirectory directory_;
-  std::uint32_t group_ = 0;             // of the last item
+  format::Item last_;
   std::uint64_t group_item_count_ = 0;  // of its group so far
   std::uint64_t item_count_ = 0;
+  std::uint64_t left_out_count_ = 0;
   std::uint64_t body_bytes_ = 0;
 };
 

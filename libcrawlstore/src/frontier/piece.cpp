@@ -41,7 +41,7 @@ std::vector<const Item*> by_id(const std::vector<Item>& items) {
 /// Writes what has left the runs of the groups of a piece, which come in ascending order.
 class LeftCounts {
  public:
-  LeftCounts(const Piece& piece, const WriteStep& write) : runs_(piece.runs), write_(write) {
+  LeftCounts(const Piece& piece, const WriteStep& write) : runs_(piece.items.runs), write_(write) {
     for (const WaitingRun& run : runs_) {
       std::size_t place = 0;
       const auto below = [&](std::size_t i) { return run.run->group(i) < piece.first_group; };
@@ -100,6 +100,7 @@ Result<void> write_piece(const State& state, const Piece& piece, const WriteStep
   };
   if (state.clock() != 0) write(ClockStep{state.clock()});
   LeftCounts left(piece, write);
+  const auto& dead = piece.items.dead.all();
   for (std::uint32_t group = piece.first_group; group < piece.end_group; ++group) {
     const Group& of = state.groups()[group];
     if (state.groups().has_setting(group)) write(rule_of(group, state.groups().setting(group)));
@@ -107,6 +108,10 @@ Result<void> write_piece(const State& state, const Piece& piece, const WriteStep
       write(TimesStep{group, of.soft_time, of.hard_time, of.failure_count});
     }
     left.write(group);
+    for (auto at = dead.lower_bound({group, 0}); at != dead.end() && at->first.first == group;
+         ++at) {
+      write(format::DeadStep{group, at->first.second, at->second.run.value, at->second.count});
+    }
     for (const Item* item : by_id(of.items.all())) {
       if (piece.stores_items && item->attempt == 0) continue;
       CRAWLSTORE_TRY(write_waiting(group, *item, 0));

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 
 #include "frontier/state.h"
 
@@ -15,7 +14,7 @@ using WriteStep = std::function<void(const format::Step&)>;
 struct Piece {
   std::uint32_t first_group = 0;
   std::uint32_t end_group = 0;
-  std::span<const WaitingRun> runs{};
+  const ItemsInRuns& items;
   bool stores_items = false;
 };
 

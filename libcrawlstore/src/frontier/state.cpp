@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -42,20 +43,21 @@ Result<void> State::add_runs(const std::vector<ItemRunPtr>& runs) {
     waiting_count_ += run->item_count();
     waiting.emplace_back(run);
   }
-  runs_.set(std::move(waiting));
+  runs_.set({std::move(waiting), {}});
   for (std::uint32_t group = 0; group < groups_.count(); ++group) {
     if (runs_.has(group)) place(group);
   }
   return {};
 }
 
-void State::rearrange(std::vector<WaitingRun> runs, bool stores_items) {
+void State::rearrange(ItemsInRuns items, bool stores_items, std::uint64_t left_out_count) {
+  waiting_count_ -= left_out_count;
   if (stores_items) {
     for (std::uint32_t group = 0; group < groups_.count(); ++group) {
       groups_[group].items.erase_if([](const Item& item) { return item.attempt == 0; });
     }
   }
-  runs_.set(std::move(runs));
+  runs_.set(std::move(items));
 }
 
 Result<void> State::hold_bodies() {
@@ -79,7 +81,11 @@ Result<std::optional<std::uint32_t>> State::next_group() {
     const auto group = schedule_.next();
     if (!group || groups_[*group].is_best_known) return group;
     CRAWLSTORE_TRY(const auto best, Coming(groups_[*group].items, runs_, *group).next());
-    place(*group, best);
+    if (!best) {  // a file may tell so many dead entries that none is left
+      schedule_.remove(*group);
+    } else {
+      place(*group, best);
+    }
   }
 }
 
@@ -96,7 +102,7 @@ void State::wait(std::uint32_t group, Item item, std::uint64_t time) {
   place(group);
 }
 
-std::optional<LaterItem> State::take_waiting(std::uint32_t group, std::uint64_t id) {
+Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::uint64_t id) {
   std::optional<LaterItem> found;
   if (auto item = groups_[group].items.take(id)) {
     found = LaterItem{0, group, *std::move(item)};
@@ -104,7 +110,17 @@ std::optional<LaterItem> State::take_waiting(std::uint32_t group, std::uint64_t 
     found = later_.take(group, id);
     if (found) --groups_[group].later_count;
   }
-  if (!found) return std::nullopt;
+  if (!found) {
+    CRAWLSTORE_TRY(const auto entry, find_in_runs(runs_, group, id));
+    if (!entry) return found;
+    const ItemRunPtr run = runs_.runs()[entry->run].run;
+    runs_.end(group, id, {run->id(), 1});
+    // No run begins with a dead entry of a group: then whoever has entries has items that wait.
+    Coming coming(groups_[group].items, runs_, group);
+    CRAWLSTORE_TRY(coming.look());
+    coming.leave(runs_);
+    found = LaterItem{0, group, {entry->order, id, 0, Body(run, entry->number)}};
+  }
   again_.erase(id);
   --waiting_count_;
   return found;
@@ -129,9 +145,38 @@ void State::place(std::uint32_t group, const std::optional<ComingItem>& best) {
     const auto ms = stretched(interval, of.failure_count);
     return std::max(setting.blocked_until, with_burst(next, ms, setting.rule.burst));
   };
-  visitable.soft_from = from(of.soft_time, setting.rule.soft_ms);
   visitable.hard_from = from(of.hard_time, setting.rule.hard_ms);
+  visitable.soft_from = std::max(visitable.hard_from, from(of.soft_time, setting.rule.soft_ms));
   schedule_.set(group, visitable);
+}
+
+Result<bool> is_waiting(const State& state, std::uint32_t group, std::uint64_t id) {
+  const auto is_it = [&](const Item& item) { return item.id == id; };
+  if (std::ranges::any_of(state.groups()[group].items.all(), is_it)) return true;
+  const auto is_later = [&](const LaterItem& later) {
+    return later.group == group && is_it(later.item);
+  };
+  if (state.groups()[group].later_count != 0 &&
+      std::ranges::any_of(state.later().all(), is_later)) {
+    return true;
+  }
+  CRAWLSTORE_TRY(const auto entry, find_in_runs(state.runs(), group, id));
+  return entry.has_value();
+}
+
+Result<std::vector<VisitedItem>> items_of_visit(const State& state, Coming& coming,
+                                                std::uint32_t count) {
+  std::vector<VisitedItem> items;
+  std::unordered_set<std::uint64_t, SeededHash> ids;
+  while (ids.size() < count) {
+    CRAWLSTORE_TRY(const auto item, coming.next());
+    if (!item) break;
+    const bool was_taken = item->held != nullptr && item->held->attempt != 0;
+    const bool is_twice =
+        state.leases().find(item->id) != nullptr || (!was_taken && state.group_of_again(item->id));
+    items.push_back({*item, !is_twice && ids.insert(item->id).second});
+  }
+  return items;
 }
 
 }  // namespace crawlstore::frontier

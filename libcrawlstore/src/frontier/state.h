@@ -43,7 +43,8 @@ class State {
   Result<void> add_runs(const std::vector<ItemRunPtr>& runs);
   /// The items of its runs are in these now.
   ///   stores_items  and all that may be taken, was never taken, and was in memory
-  void rearrange(std::vector<WaitingRun> runs, bool stores_items);
+  ///   left_out_count  but for so many that waited twice
+  void rearrange(ItemsInRuns items, bool stores_items, std::uint64_t left_out_count);
   /// Reads the bodies of all items that were taken into memory, so that any run may go.
   ///   errors  those of Body::hold()
   Result<void> hold_bodies();
@@ -76,7 +77,7 @@ class State {
  private:
   class Steps;
   void wait(std::uint32_t group, Item item, std::uint64_t time);
-  std::optional<LaterItem> take_waiting(std::uint32_t group, std::uint64_t id);
+  Result<std::optional<LaterItem>> take_waiting(std::uint32_t group, std::uint64_t id);
 
   std::uint64_t clock_ = 0;
   std::uint64_t lease_until_ = 0;  // of the visits to come
@@ -90,5 +91,20 @@ class State {
   std::unordered_map<std::uint64_t, std::uint32_t, SeededHash> again_;
   Schedule schedule_;
 };
+
+/// Whether an item of this id waits in a group. Cost: O(n) of what waits there.
+///   errors  those of ItemRun::item()
+Result<bool> is_waiting(const State& state, std::uint32_t group, std::uint64_t id);
+
+/// An item that leaves with a visit. One whose id is leased, or was taken and waits again, came to
+/// wait twice: it is gone.
+struct VisitedItem {
+  ComingItem item;
+  bool is_taken = false;
+};
+/// Walks until so many can be taken, or there are no more.
+///   errors  those of ItemRun::item()
+Result<std::vector<VisitedItem>> items_of_visit(const State& state, Coming& coming,
+                                                std::uint32_t count);
 
 }  // namespace crawlstore::frontier

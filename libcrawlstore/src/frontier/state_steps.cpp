@@ -17,6 +17,7 @@ namespace {
 using format::AgainStep;
 using format::BackStep;
 using format::ClockStep;
+using format::DeadStep;
 using format::DropStep;
 using format::ExtendStep;
 using format::FinishStep;
@@ -72,6 +73,7 @@ class State::Steps {
   Result<void> on(const DropStep& step);
   Result<void> on(const TimesStep& step);
   Result<void> on(const LeftStep& step);
+  Result<void> on(const DeadStep& step);
   Result<void> on(const LeasedStep& step);
   Result<void> on(const AgainStep& step);
   template <class Other>
@@ -81,11 +83,6 @@ class State::Steps {
 
  private:
   [[nodiscard]] bool has(std::uint32_t group) const { return group < s_.groups_.count(); }
-  /// An item that is not in memory.
-  [[nodiscard]] Result<void> is_missing(std::uint32_t group, const char* text) const {
-    if (!s_.runs_.has(group)) return contradicts(text);
-    return fail(Errc::kUnknownFeature, "a frontier changes items in runs, as later versions do");
-  }
   void charge(std::uint32_t group);
 
   State& s_;
@@ -133,39 +130,33 @@ Result<void> State::Steps::on(const LeaseStep& step) {
 
 Result<void> State::Steps::on(const VisitStep& step) {
   if (!has(step.group)) return contradicts("a frontier visits a group that is none");
-  std::vector<ComingItem> items;
-  std::vector<std::uint64_t> ids;
-  std::uint64_t sum = 0;
-  bool is_free = true;
   Group& group = s_.groups_[step.group];
   Coming coming(group.items, s_.runs_, step.group);
-  for (std::uint32_t i = 0; i < step.count; ++i) {
-    CRAWLSTORE_TRY(const auto item, coming.next());
-    if (!item) return contradicts("a visit takes more than waits");
-    items.push_back(*item);
-    sum += item->id;
-    ids.push_back(item->id);
-    is_free = is_free && s_.leases_.find(item->id) == nullptr;
+  CRAWLSTORE_TRY(const auto items, items_of_visit(s_, coming, step.count));
+  std::uint64_t sum = 0;
+  std::uint32_t count = 0;
+  for (const auto& [item, is_taken] : items) {
+    sum += is_taken ? item.id : 0;
+    count += is_taken ? 1 : 0;
   }
+  if (count < step.count) return contradicts("a visit takes more than waits");
   if (static_cast<std::uint16_t>(sum) != step.check) {
     return contradicts("a visit takes other items than it took");
   }
-  std::ranges::sort(ids);
-  if (!is_free || std::ranges::adjacent_find(ids) != ids.end()) {
-    return contradicts("an item of a frontier is leased twice");
-  }
-  for (const ComingItem& item : items) {
+  CRAWLSTORE_TRY(coming.look());
+  for (const auto& [item, is_taken] : items) {
     Item leased = item.held != nullptr ? group.items.take_first()
                                        : Item{item.order, item.id, 0,
-                                              Body(s_.runs_.all()[item.run].run, item.number)};
-    if (item.held == nullptr) s_.runs_.leave(item.run, step.group, 1);
+                                              Body(s_.runs_.runs()[item.run].run, item.number)};
+    if (!is_taken) continue;
     s_.again_.erase(item.id);
     ++leased.attempt;
     const Lease& lease = s_.leases_.put({step.group, s_.lease_until_, std::move(leased)});
     if (taken_) CRAWLSTORE_TRY(taken_(lease));
   }
+  coming.leave(s_.runs_);
   group.leased_count += step.count;
-  s_.waiting_count_ -= step.count;
+  s_.waiting_count_ -= items.size();
   charge(step.group);
   s_.place(step.group);
   return {};
@@ -183,7 +174,7 @@ Result<void> State::Steps::on(const FinishStep& step) {
     const auto again = s_.again_.find(id);
     if (again == s_.again_.end()) return contradicts("an item is finished that was never taken");
     const std::uint32_t group = again->second;
-    s_.take_waiting(group, id);
+    CRAWLSTORE_TRY(s_.take_waiting(group, id));
     s_.groups_[group].failure_count = 0;
     s_.place(group);
   }
@@ -217,17 +208,16 @@ Result<void> State::Steps::on(const ExtendStep& step) {
 
 Result<void> State::Steps::on(const RemoveStep& step) {
   if (!has(step.group)) return contradicts("an item is removed that does not wait");
-  if (!s_.take_waiting(step.group, step.id)) {
-    return is_missing(step.group, "an item is removed that does not wait");
-  }
+  CRAWLSTORE_TRY(const auto found, s_.take_waiting(step.group, step.id));
+  if (!found) return contradicts("an item is removed that does not wait");
   s_.place(step.group);
   return {};
 }
 
 Result<void> State::Steps::on(const UpdateStep& step) {
   if (!has(step.group)) return contradicts("an item is changed that does not wait");
-  auto found = s_.take_waiting(step.group, step.id);
-  if (!found) return is_missing(step.group, "an item is changed that does not wait");
+  CRAWLSTORE_TRY(auto found, s_.take_waiting(step.group, step.id));
+  if (!found) return contradicts("an item is changed that does not wait");
   found->item.order = queue_order(step.priority);
   if (step.body) found->item.body = text_of(*step.body);
   s_.wait(step.group, std::move(found->item), step.time);
@@ -282,7 +272,7 @@ Result<void> State::Steps::on(const TimesStep& step) {
 
 Result<void> State::Steps::on(const LeftStep& step) {
   for (const auto& [id, count] : step.runs) {
-    const auto& runs = s_.runs_.all();
+    const auto& runs = s_.runs_.runs();
     const auto run =
         std::ranges::find(runs, RunId{id}, [](const auto& of) { return of.run->id(); });
     const auto place = run == runs.end() ? std::nullopt : run->run->place_of(step.group);
@@ -293,6 +283,16 @@ Result<void> State::Steps::on(const LeftStep& step) {
     s_.runs_.leave(static_cast<std::size_t>(run - runs.begin()), step.group, count);
     s_.waiting_count_ -= count;
   }
+  s_.place(step.group);
+  return {};
+}
+
+Result<void> State::Steps::on(const DeadStep& step) {
+  if (!has(step.group) || step.count > s_.runs_.count(step.group)) {
+    return contradicts("more entries of a group are dead than it has");
+  }
+  s_.runs_.end(step.group, step.id, {RunId{step.run_id}, step.count});
+  s_.waiting_count_ -= step.count;
   s_.place(step.group);
   return {};
 }

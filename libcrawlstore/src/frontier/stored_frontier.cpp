@@ -186,9 +186,6 @@ Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& rea
     steps.note_unknown({Errc::kUnknownFeature, 0, found.frontier->id,
                         found.frontier->runs.front().offset_bytes, text});
   };
-  if (table.has_own_ids) {
-    note_unknown("a frontier has ids of the caller's, as later versions have them");
-  }
   for (const format::ItemRunSpan& span : table.runs) {
     if (span.last_step != 0) {
       note_unknown("a frontier has runs that were joined, as later versions have them");

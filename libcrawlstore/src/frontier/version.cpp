@@ -50,7 +50,7 @@ Result<Written> VersionWriter::write(const Version& before, StepLog& steps, Stat
     CRAWLSTORE_TRY(join_journals(next));
   }
   next.table.group_count = state.groups().count();
-  next.table.waiting_count = state.waiting_count();
+  next.table.waiting_count = state.waiting_count() - written.left_out_count;
   next.table.leased_count = state.leases().count();
   next.table.clock_ms = state.clock();
   return written;
@@ -58,7 +58,7 @@ Result<Written> VersionWriter::write(const Version& before, StepLog& steps, Stat
 
 Result<void> VersionWriter::write_checkpoint(Written& next, State& state) {
   next.is_checkpoint = true;
-  next.runs.assign(state.runs().all().begin(), state.runs().all().end());
+  next.items = state.runs().all();
   CRAWLSTORE_TRY(state.hold_bodies());
   CRAWLSTORE_TRY(write_groups(next.version, state));
   CRAWLSTORE_TRY(write_items(next, state));
@@ -100,15 +100,15 @@ Result<void> VersionWriter::write_items(Written& next, const State& state) {
 
 /// Puts one run in the place of those that are to be joined, or none if nothing of them waits.
 Result<void> VersionWriter::join_items(Written& next) {
-  const auto chosen = choose_item_join(next.runs);
+  const auto chosen = choose_item_join(next.items);
   if (chosen.empty()) return {};
   std::vector<const WaitingRun*> joined;
   std::uint64_t count = 0;
   std::uint64_t body_bytes = 0;
   for (const std::size_t i : chosen) {
-    joined.push_back(&next.runs[i]);
-    count += next.runs[i].waiting_count;
-    body_bytes += next.runs[i].run->body_bytes();
+    joined.push_back(&next.items.runs[i]);
+    count += next.items.runs[i].waiting_count;
+    body_bytes += next.items.runs[i].run->body_bytes();
   }
   const auto is_joined = [&joined](RunId id) {
     return std::ranges::find(joined, id, [](const auto* run) { return run->run->id(); }) !=
@@ -117,17 +117,19 @@ Result<void> VersionWriter::join_items(Written& next) {
   std::erase_if(next.version.table.runs, [&](const auto& span) { return is_joined(span.run); });
   std::erase_if(next.version.items, [&](const auto& run) { return is_joined(run->id()); });
   std::vector<WaitingRun> others;
-  for (const WaitingRun& run : next.runs) {
+  for (const WaitingRun& run : next.items.runs) {
     if (!is_joined(run.run->id())) others.push_back(run);
   }
   if (count != 0) {
     const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
     CRAWLSTORE_TRY(auto out, ItemRunWriter::start(writer_, label, count, body_bytes));
-    CRAWLSTORE_TRY(frontier::join_items(joined, out));
-    next.runs = std::move(others);
-    return add_items(next, label, out);
+    CRAWLSTORE_TRY(frontier::join_items(joined, next.items.dead, out));
+    if (out.item_count() != 0) {
+      next.items.runs = std::move(others);
+      return add_items(next, label, out);
+    }
   }
-  next.runs = std::move(others);
+  next.items.runs = std::move(others);
   if (next.version.table.runs.empty()) next.gone = std::exchange(next.version.table.items, {});
   return {};
 }
@@ -136,10 +138,11 @@ Result<void> VersionWriter::join_items(Written& next) {
 Result<void> VersionWriter::add_items(Written& next, const format::RunLabel& label,
                                       ItemRunWriter& items) {
   CRAWLSTORE_TRY(const auto ref, items.finish());
+  next.left_out_count += items.left_out_count();
   CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, ref)));
   next.version.table.runs.push_back({ref.run_id, ++next.version.table.step_count, 0});
   next.version.items.push_back(run);
-  next.runs.emplace_back(std::move(run));
+  next.items.runs.emplace_back(std::move(run));
   return {};
 }
 
@@ -233,7 +236,7 @@ Result<void> VersionWriter::write_pieces(Written& written, const State& state) {
     const auto first_group = static_cast<std::uint32_t>(count * i / piece_count);
     const auto end_group = static_cast<std::uint32_t>(count * (i + 1) / piece_count);
     format::StepWriter piece(format::piece_of(first_group, end_group, next.table.step_count));
-    CRAWLSTORE_TRY(write_piece(state, {first_group, end_group, written.runs, written.stores_items},
+    CRAWLSTORE_TRY(write_piece(state, {first_group, end_group, written.items, written.stores_items},
                                [&piece](const format::Step& step) { piece.append(step); }));
     const std::uint64_t step_count = piece.step_count();
     const auto payload = piece.finish();

@@ -29,10 +29,11 @@ struct Version {
 /// A version that was written, and how it has the items of its state.
 struct Written {
   Version version;
-  bool is_checkpoint = false;      ///< then State::rearrange() follows when it is published
-  std::vector<WaitingRun> runs{};  ///< of a checkpoint
+  bool is_checkpoint = false;  ///< then State::rearrange() follows when it is published
+  ItemsInRuns items{};         ///< of a checkpoint
   bool stores_items = false;
-  SegmentId gone{};  ///< of items: there is no run any more
+  std::uint64_t left_out_count = 0;  ///< items that waited twice
+  SegmentId gone{};                  ///< of items: there is no run any more
 };
 
 /// Writes versions of one frontier. Threads: one at a time, with the turn of the store.

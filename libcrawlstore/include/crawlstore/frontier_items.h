@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The values of a frontier's calls: frontier.h.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#pragma GCC visibility push(default)
+namespace crawlstore {
+
+/// The visits that a group gets: a take() of one or more of its items is one. Durations are
+/// milliseconds.
+struct FrontierRule {
+  std::uint64_t delay_ms = 1000;       ///< between visits
+  std::uint64_t hard_ms = 1000;        ///< where no other group may be visited; at most delay_ms
+  std::uint32_t burst = 1;             ///< visits at once after a time without any; at least 1
+  std::uint32_t in_flight_max = 1;     ///< items that are leased at a time; at least 1
+  std::uint64_t blocked_until_ms = 0;  ///< no visit before this time
+  bool is_active = true;               ///< false: no visit
+  friend bool operator==(const FrontierRule&, const FrontierRule&) = default;
+};
+
+/// An item to be put.
+struct FrontierItem {
+  std::string_view group;             ///< key, at most 65,535 bytes
+  double priority = 0;                ///< no NaN; the highest of a group leaves first
+  std::string_view body{};            ///< at most 65,536 bytes, which take() gives back
+  std::uint64_t not_before_ms = 0;    ///< 0: at once
+  std::optional<std::uint64_t> id{};  ///< below 2^63, where ids are the caller's; else nothing
+};
+
+/// An item of a group, by its id.
+struct FrontierKey {
+  std::string_view group;
+  std::uint64_t id = 0;
+};
+
+/// Other values for an item that waits.
+struct FrontierUpdate {
+  FrontierKey item;
+  double priority = 0;  ///< as in FrontierItem, and what follows
+  std::uint64_t not_before_ms = 0;
+  std::optional<std::string_view> body{};  ///< nothing: it stays as it is
+};
+
+/// An item that was taken.
+struct TakenItem {
+  std::uint64_t id = 0;
+  std::string group;
+  double priority = 0;
+  std::uint32_t attempt = 0;  ///< 1 the first time
+  std::string body;
+};
+
+struct TakeOptions {
+  std::size_t count = 1;
+  std::uint32_t per_group = 1;       ///< of one group at most, and no more than its in_flight_max
+  std::uint64_t lease_ms = 600'000;  ///< 0: for ever, until it is finished or given back
+  std::optional<std::uint64_t>
+      now_ms{};  ///< for tests and replays, and never turned back; nothing: the time that it is
+};
+
+/// An item to be given back.
+struct GivenBack {
+  std::uint64_t id = 0;
+  std::uint64_t not_before_ms = 0;  ///< 0: at once
+  bool is_failure =
+      false;  ///< doubles the intervals of the group, up to 64 of them, until a success
+};
+
+/// Counts of ids by what became of them.
+struct FrontierDone {
+  std::uint64_t done_count = 0;
+  std::uint64_t late_count = 0;     ///< their lease had ended; finish() ends these, too
+  std::uint64_t unknown_count = 0;  ///< never taken, or finished before
+};
+
+struct FrontierOptions {
+  FrontierRule default_rule{};  ///< of groups without one, where the frontier is made
+  bool has_own_ids = false;     ///< ids are the caller's, where it is made
+  /// Bytes that steps since the last checkpoint may have, if the state has not more. The commit
+  /// that finds more writes the state anew, and what waits as a run of items, if that is half as
+  /// much or more. Runs are joined there, too, so that there are some 8.
+  std::uint64_t checkpoint_bytes = std::uint64_t{8} << 20;
+};
+
+}  // namespace crawlstore
+#pragma GCC visibility pop
