@@ -6,6 +6,7 @@
 
 #include <crawlstore/storage.h>
 
+#include "model/frontier_view.h"
 #include "model/queue_view.h"
 #include "model/scores_view.h"
 #include "model/store_view.h"
@@ -67,6 +68,9 @@ void fill(FileView& view, const Snapshot& snapshot) {
   auto [queues, problem] = readable_queues(snapshot);
   view.queues = std::move(queues);
   view.queues_problem = problem;
+  auto readable = readable_frontiers(snapshot);
+  view.frontiers = std::move(readable.frontiers);
+  view.frontiers_problem = readable.problem;
 }
 
 Result<std::shared_ptr<const FileView>> look(const std::string& path,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <crawlstore/drum_view.h>
+#include <crawlstore/frontier_view.h>
 #include <crawlstore/generations.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/queue.h>
@@ -41,6 +42,8 @@ struct FileView {
   std::optional<Error> pages_problem;
   std::vector<QueueInfo> queues;  ///< those that can be read, by name
   std::optional<Error> queues_problem;
+  std::vector<FrontierInfo> frontiers;  ///< by name; with names and ids alone where problem
+  std::optional<Error> frontiers_problem;
   std::vector<std::vector<ScoresInfo>> scores;  ///< of each of `pages`: arrays that can be read
   std::optional<Error> scores_problem;
 };

@@ -20,6 +20,12 @@ std::string format_decimals(double number, int decimals, double small) {
   return fmt::format("{:.{}f}", number, 1 - static_cast<int>(std::floor(std::log10(number))));
 }
 
+std::string format_from_now(double seconds) {
+  if (std::abs(seconds) < 0.05) return "now";
+  if (seconds > 0) return "in " + format_duration(seconds);
+  return format_duration(-seconds) + " ago";
+}
+
 /// Every kind of cell, shown as its unit says.
 struct CellText {
   Unit unit;
@@ -28,6 +34,7 @@ struct CellText {
   std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
   std::string operator()(double number) const {
     if (unit == Unit::kSeconds) return format_duration(number);
+    if (unit == Unit::kFromNow) return format_from_now(number);
     if (unit == Unit::kExact) return fmt::to_string(number);
     if (unit == Unit::kScore) return fmt::format("{:.5g}", number);
     if (unit == Unit::kShare) return format_decimals(number * 100, 1, 1) + " %";

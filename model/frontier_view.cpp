@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/frontier_view.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,18 @@ void add_item(Table& table, std::vector<Cell> first, const Item& item, bool has_
 
 Cell time_cell(std::uint64_t time_ms) {
   return time_ms == 0 ? Cell() : Cell(static_cast<std::int64_t>(time_ms * 1000));
+}
+
+ReadableFrontiers readable_frontiers(const Snapshot& snapshot) {
+  auto frontiers = FrontierView::list(snapshot);
+  if (frontiers) return {std::move(*frontiers), std::nullopt};
+  ReadableFrontiers found{{}, frontiers.error()};
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind != SegmentKind::kFrontier) continue;
+    found.frontiers.push_back({.id = segment.id, .name = segment.name});
+  }
+  std::ranges::sort(found.frontiers, {}, &FrontierInfo::name);
+  return found;
 }
 
 std::vector<Field> frontier_fields(const FrontierView& frontier) {

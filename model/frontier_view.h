@@ -16,6 +16,14 @@
 
 namespace crawlstore::model {
 
+/// The frontiers by name, and why they cannot be told: then `frontiers` has names and ids alone,
+/// and any of them can be tried. Reads their tables, and no item.
+struct ReadableFrontiers {
+  std::vector<FrontierInfo> frontiers;
+  std::optional<Error> problem;
+};
+ReadableFrontiers readable_frontiers(const Snapshot& snapshot);
+
 /// The counts of a frontier, its times and its default rule.
 std::vector<Field> frontier_fields(const FrontierView& frontier);
 /// The same of a group.

@@ -19,7 +19,9 @@ constexpr std::array kWholeNames{
     Pair{"commit_time_us", "committed"},
     Pair{"copy_index", "copy"},
     Pair{"crawled_share", "share crawled"},
+    Pair{"due_in_seconds", "due"},
     Pair{"edit_bytes", "size of edits"},
+    Pair{"ends_in_seconds", "ends"},
     Pair{"features_compat", "optional features"},
     Pair{"features_incompat", "features to read with"},
     Pair{"features_ro_compat", "features to write with"},
@@ -64,9 +66,10 @@ constexpr std::array kWords{
 };
 
 /// Words that stand for things without a noun after them: not "payload bytes", not "uniques".
-constexpr std::array<std::string_view, 18> kAlone{
-    "cut",     "end",   "equal", "free",     "fresh", "gone",  "length", "live",       "offset",
-    "payload", "plain", "read",  "resident", "seen",  "stale", "unique", "unreadable", "written"};
+constexpr std::array<std::string_view, 19> kAlone{
+    "cut",    "end",   "equal",  "free",       "fresh",  "gone", "later",
+    "length", "live",  "offset", "payload",    "plain",  "read", "resident",
+    "seen",   "stale", "unique", "unreadable", "written"};
 
 std::string_view find(const auto& pairs, std::string_view name) {
   const auto found = std::ranges::find(pairs, name, &Pair::first);

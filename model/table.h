@@ -27,6 +27,7 @@ enum class Unit : std::uint8_t {
   kShare,    ///< a part of a whole, 0 to 1: "5.8 %"
   kScore,    ///< a magnitude of any size: five digits that count
   kSeconds,  ///< a duration: "3.3 s", "1 h 02 min"
+  kFromNow,  ///< seconds from now on: "in 3.3 s", "now", "3.3 s ago"
   kFlag,     ///< "yes" or "no"
   kExact,    ///< a number that was chosen: as many digits as give it back
 };

@@ -102,6 +102,11 @@ struct Absence {
     if (view.queues_problem || has_name(view.queues, thing.name)) return {};
     return no_such_name("queue", thing.name, view.queues);
   }
+  // The panel finds out which groups there are.
+  std::string operator()(const FrontierThing& thing) const {
+    if (has_name(view.frontiers, thing.name)) return {};
+    return no_such_name("frontier", thing.name, view.frontiers);
+  }
   std::string operator()(const ScoresThing& thing) const {
     if (std::string text = no_database(thing.pages); !text.empty()) return text;
     const auto found = model::find_pages(view, thing.pages);

@@ -64,8 +64,9 @@ void Health::take(Checked checked) {
 
 void Health::look(const model::FileView& view) {
   seen_.clear();
-  for (const auto* problem : {&view.problem, &view.drums_problem, &view.pages_problem,
-                              &view.queues_problem, &view.scores_problem}) {
+  for (const auto* problem :
+       {&view.problem, &view.drums_problem, &view.pages_problem, &view.queues_problem,
+        &view.frontiers_problem, &view.scores_problem}) {
     if (*problem && tells_of_bytes(**problem)) seen_.push_back(**problem);
   }
   lost_.reset();

@@ -100,6 +100,19 @@ std::optional<Thing> parse_queue_or_scores(std::string_view kind, std::string_vi
   return ScoresThing{std::move(*pages), std::move(*name)};
 }
 
+/// frontier/NAME, frontier/NAME/GROUP.
+std::optional<Thing> parse_frontier(const std::vector<std::string_view>& words) {
+  if (words.size() < 2 || words.size() > 3) return std::nullopt;
+  auto name = percent_decode(words[1]);
+  if (!name) return std::nullopt;
+  FrontierThing thing{std::move(*name)};
+  if (words.size() == 3) {
+    thing.group = percent_decode(words[2]);
+    if (!thing.group) return std::nullopt;
+  }
+  return thing;
+}
+
 std::optional<Thing> parse_thing(const std::vector<std::string_view>& words) {
   const std::string_view kind = words[0];
   if (kind == "offset" && words.size() == 2) return parse_extent(words[1]);
@@ -112,6 +125,7 @@ std::optional<Thing> parse_thing(const std::vector<std::string_view>& words) {
     return BucketThing{std::move(*drum), *bucket};
   }
   if (kind == "page" || kind == "host") return parse_page_or_host(words);
+  if (kind == "frontier") return parse_frontier(words);
   if (words.size() != 2) return std::nullopt;
   if (kind == "queue" || kind == "scores") return parse_queue_or_scores(kind, words[1]);
   const auto number = model::parse_count(words[1]);
@@ -162,6 +176,10 @@ struct ThingText {
   std::string operator()(const ScoresThing& thing) const {
     return "scores/" + percent_encode(thing.name) +
            (thing.pages.empty() ? "" : "@" + percent_encode(thing.pages));
+  }
+  std::string operator()(const FrontierThing& thing) const {
+    return "frontier/" + percent_encode(thing.name) +
+           (thing.group ? "/" + percent_encode(*thing.group) : "");
   }
   static std::string prefix(const std::string& pages) {
     return pages.empty() ? "" : percent_encode(pages) + "/";

@@ -9,6 +9,7 @@
 ///   segment/12   generation/7   bucket/urls/3   key/urls/9f3c0081aa551100   row/17
 ///   page/123   host/example.org      of the page database "pages"; page/NAME/123 of another one
 ///   queue/NAME   scores/NAME     a score array of "pages"; scores/NAME@PAGES of another one
+///   frontier/NAME   frontier/NAME/GROUP   a frontier, and a group of it by its key
 ///   overview                  a panel, nothing chosen
 ///
 /// Names stand percent-encoded. Ids of panels are lower-case letters and '_'; where one is also the
@@ -76,8 +77,16 @@ struct ScoresThing {
   bool operator==(const ScoresThing&) const = default;
 };
 
-using Thing = std::variant<std::monostate, SegmentThing, ExtentThing, GenerationThing, BucketThing,
-                           KeyThing, RowThing, PageThing, HostThing, QueueThing, ScoresThing>;
+/// A frontier, or a group of it.
+struct FrontierThing {
+  std::string name;
+  std::optional<std::string> group{};  ///< its key
+  bool operator==(const FrontierThing&) const = default;
+};
+
+using Thing =
+    std::variant<std::monostate, SegmentThing, ExtentThing, GenerationThing, BucketThing, KeyThing,
+                 RowThing, PageThing, HostThing, QueueThing, ScoresThing, FrontierThing>;
 
 struct Location {
   std::string panel;  ///< id of a panel; empty = the home of the thing

@@ -30,30 +30,28 @@ constexpr std::array kPalettes{
 /// with three kinds of cones and with two see them, which the test measures.
 struct KindShades {
   std::array<Colour, 7> drum;
-  std::array<Colour, 7> pages;
-  std::array<Colour, 5> links;
+  std::array<Colour, 6> pages;
+  std::array<Colour, 4> links;
   std::array<Colour, 3> scores;
-  std::array<Colour, 4> queues;
-  std::array<Colour, 5> file;  ///< superblocks, directory, held, identity, root
+  std::array<Colour, 6> queues;  ///< the last four of frontiers
+  std::array<Colour, 5> file;    ///< superblocks, directory, held, identity, root
 };
 
 constexpr KindShades kKindsOnDark{
-    {rgb(0x0b6bc9), rgb(0x16a4e8), rgb(0x7388f7), rgb(0x9cc0d6), rgb(0x0fccff), rgb(0x5167ac),
-     rgb(0x8990bc)},
-    {rgb(0xd21e1a), rgb(0xfc8627), rgb(0xca8640), rgb(0xff9e8d), rgb(0xff2008), rgb(0xb38b7b),
-     rgb(0xa75746)},
-    {rgb(0x58d59c), rgb(0x96f999), rgb(0x21fff6), rgb(0x2af965), rgb(0xd3ffe5)},
-    {rgb(0xf4c203), rgb(0xe2fe50), rgb(0xbfb462)},
-    {rgb(0xc8079c), rgb(0xfa08d7), rgb(0xdd5cac), rgb(0xb00fe8)},
+    {rgb(0x0b6bc9), rgb(0x16a4e8), rgb(0x7388f7), rgb(0x9cc0d6), rgb(0x0fccff), rgb(0x5d73bb),
+     rgb(0x8f9bcd)},
+    {rgb(0xd21e1a), rgb(0xfc8627), rgb(0xca8640), rgb(0xff9e8d), rgb(0xff2008), rgb(0xd6705a)},
+    {rgb(0x58d59c), rgb(0x96f999), rgb(0x21fff6), rgb(0x37ff78)},
+    {rgb(0xf4c203), rgb(0xd4ff00), rgb(0xe4ce4b)},
+    {rgb(0xbd1aa8), rgb(0xed00d2), rgb(0xb771af), rgb(0xa711e7), rgb(0xbe91b4), rgb(0xa54591)},
     {rgb(0xddcdd0), rgb(0x9d9497), rgb(0x66727d), rgb(0xacb7ac), rgb(0x7f7169)}};
 constexpr KindShades kKindsOnLight{
     {rgb(0x0d53c4), rgb(0x0294fe), rgb(0x156af8), rgb(0x676f92), rgb(0x08367f), rgb(0x373b64),
      rgb(0x03153d)},
-    {rgb(0x961c00), rgb(0xfb3508), rgb(0xc27f64), rgb(0x9c6e63), rgb(0x661800), rgb(0x553a24),
-     rgb(0x3f1300)},
-    {rgb(0x278917), rgb(0x1ea922), rgb(0x6f9883), rgb(0x305f5c), rgb(0x4b5b44)},
+    {rgb(0x961c00), rgb(0xfb3508), rgb(0xc27f64), rgb(0x9c6e63), rgb(0x661800), rgb(0x553a24)},
+    {rgb(0x278917), rgb(0x1ea922), rgb(0x6f9883), rgb(0x305f5c)},
     {rgb(0xa28f4a), rgb(0x74753b), rgb(0x685932)},
-    {rgb(0xc80283), rgb(0xe55dc5), rgb(0x830397), rgb(0xb911d3)},
+    {rgb(0xc80283), rgb(0xe55dc5), rgb(0x830397), rgb(0xb911d3), rgb(0xfc3cde), rgb(0xc627b1)},
     {rgb(0x252934), rgb(0x423c36), rgb(0x95919c), rgb(0x000213), rgb(0x241714)}};
 
 struct KindPlace {
@@ -62,7 +60,7 @@ struct KindPlace {
 };
 
 /// By number of the kind, as the registry of segment kinds counts; the last six are not given yet.
-/// The table and the steps of frontiers take the last two shades of queues.
+/// The four kinds of frontiers have the hue of queues.
 constexpr auto kKindPlaces = std::to_array<KindPlace>({
     {KindGroup::kFile, 0},   {KindGroup::kDrum, 0},   {KindGroup::kDrum, 1},
     {KindGroup::kDrum, 2},   {KindGroup::kDrum, 3},   {KindGroup::kDrum, 4},
@@ -70,9 +68,9 @@ constexpr auto kKindPlaces = std::to_array<KindPlace>({
     {KindGroup::kLinks, 0},  {KindGroup::kLinks, 1},  {KindGroup::kLinks, 2},
     {KindGroup::kPages, 3},  {KindGroup::kPages, 4},  {KindGroup::kScores, 0},
     {KindGroup::kQueues, 0}, {KindGroup::kQueues, 1}, {KindGroup::kQueues, 2},
-    {KindGroup::kPages, 5},  {KindGroup::kLinks, 3},  {KindGroup::kQueues, 3},
-    {KindGroup::kDrum, 5},   {KindGroup::kDrum, 6},   {KindGroup::kPages, 6},
-    {KindGroup::kLinks, 4},  {KindGroup::kScores, 2}, {KindGroup::kScores, 1},
+    {KindGroup::kQueues, 4}, {KindGroup::kQueues, 5}, {KindGroup::kQueues, 3},
+    {KindGroup::kDrum, 5},   {KindGroup::kDrum, 6},   {KindGroup::kPages, 5},
+    {KindGroup::kLinks, 3},  {KindGroup::kScores, 2}, {KindGroup::kScores, 1},
 });
 static_assert(kKindPlaces.size() == kKindColoursMax + 1);
 

@@ -21,9 +21,10 @@ std::span<const NamedLayout> named_layouts() {
                   {"structure", {"map", "segments", "hex"}, "map", 150, 340}},
       // What waits, and what each commit does to it: requests in the buckets, commits while
       // following, requests that came and went.
-      NamedLayout{"Queue",
-                  "what waits, beside a writer: requests in the buckets, commits, changes",
-                  {"queue", {"buckets", "queue", "generations", "diff", "jobs"}, "buckets"}},
+      NamedLayout{
+          "Queue",
+          "what waits, beside a writer: requests in the buckets, commits, changes",
+          {"queue", {"buckets", "queue", "frontier", "generations", "diff", "jobs"}, "buckets"}},
       // Findings have long texts: the details are wide.
       NamedLayout{
           "Forensics",

@@ -222,6 +222,10 @@ bool App::poll() {
     last_poll_us_ = now_us;
     follow();
   }
+  if (redraw_at_us_ != 0 && now_us >= redraw_at_us_) {
+    redraw_at_us_ = 0;
+    if (now_us - last_input_us_ < kReleaseAfterUs) frames_wanted_ = std::max(frames_wanted_, 1);
+  }
   let_go_of_hidden();
   return wants_frame();
 }

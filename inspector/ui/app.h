@@ -6,6 +6,7 @@
 ///
 /// Threads: one, but for what its jobs do.
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -99,6 +100,9 @@ class App final : private Actions {
     settings_.keep_width(column, width);
   }
   void redraw() override { want_frames(); }
+  void redraw_at(std::int64_t time_us) override {
+    redraw_at_us_ = redraw_at_us_ == 0 ? time_us : std::min(redraw_at_us_, time_us);
+  }
   ImTextureID texture(const std::shared_ptr<const Mask>& mask) override {
     return platform_.texture ? platform_.texture(mask) : nullptr;
   }
@@ -191,8 +195,9 @@ class App final : private Actions {
   int frames_wanted_ = kSettlingFrames;
   std::int64_t last_input_us_ = 0;
   std::int64_t last_poll_us_ = 0;
-  std::int64_t page_delta_ = 0;  // since the last input: "+1,204 pages"
-  std::int64_t key_delta_ = 0;   // shown where no pages came
+  std::int64_t redraw_at_us_ = 0;  // 0 = nobody asked for it
+  std::int64_t page_delta_ = 0;    // since the last input: "+1,204 pages"
+  std::int64_t key_delta_ = 0;     // shown where no pages came
   std::string open_problem_;
   Details details_;
   bool are_details_open_ = false;

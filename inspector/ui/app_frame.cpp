@@ -21,7 +21,8 @@ constexpr ImGuiWindowFlags kPlainWindow =
     ImGuiWindowFlags_NoScrollWithMouse;
 constexpr float kSplitter = 6;
 constexpr float kShortWindow = 400;
-constexpr std::array<std::string_view, 4> kGroups{"File", "DRUM", kPagesGroup, "Inspector"};
+constexpr std::array<std::string_view, 5> kGroups{"File", "DRUM", kPagesGroup, kCrawlGroup,
+                                                  "Inspector"};
 constexpr std::array<std::string_view, 5> kMenus{"File", "Go", "View", "Work", "Help"};
 
 std::string signed_count(std::int64_t value) {
@@ -39,6 +40,9 @@ void draw_tooltip(Ui& ui, std::string_view text) {
 
 std::uint64_t count_of(const DrumInfo& drum) {
   return drum.key_count;
+}
+std::uint64_t count_of(const FrontierInfo& info) {
+  return info.waiting_count;
 }
 template <class Info>
 std::uint64_t count_of(const Info& info) {
@@ -282,6 +286,12 @@ void App::draw_named_things(Ui& ui, const model::FileView& view) {
     return Location{"queue", QueueThing{queue.name}};
   });
   leave_gap_after(view.queues);
+  if (!view.frontiers_problem) {
+    draw_things(ui, "Frontiers", "frontier_of.", view.frontiers, [](const FrontierInfo& frontier) {
+      return Location{"frontier", FrontierThing{frontier.name}};
+    });
+    leave_gap_after(view.frontiers);
+  }
   for (std::size_t i = 0; i < view.scores.size(); ++i) {
     const bool is_only = view.pages.size() == 1;
     const std::string pages = is_only ? "" : view.pages[i].name;
@@ -299,9 +309,9 @@ void App::draw_named_things(Ui& ui, const model::FileView& view) {
 
 void App::draw_navigator(Ui& ui) {
   const auto view = session_.view();
-  const bool has_pages = view != nullptr && !view->pages.empty();
   for (const std::string_view group : kGroups) {
-    if (group != kPagesGroup || has_pages) draw_navigator_group(ui, group);
+    const auto panel = std::ranges::find(panel_kinds(), group, &PanelKind::group);
+    if (has_things(view.get(), *panel)) draw_navigator_group(ui, group);
   }
   if (view != nullptr) draw_named_things(ui, *view);
 }

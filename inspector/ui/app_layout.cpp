@@ -45,17 +45,16 @@ void App::close_panel(std::string_view id) {
   arrive(history_.current());
 }
 
-/// Panels of pages are left out where a file has none, but stay in the layout.
+/// Panels of pages and of frontiers are left out where a file has none, but stay in the layout.
 /// What the layout names and is open already stays as it is, with its scroll and filters.
 void App::open_tabs() {
   std::vector<OpenPanel> before = std::exchange(panels_, {});
   const auto view = session_.view();
-  const bool has_pages = view != nullptr && !view->pages.empty();
   hidden_tabs_.clear();
   for (const std::string& id : settings_.layout.tabs) {
     const PanelKind* kind = find_kind(id);
     if (kind == nullptr) continue;  // of another version
-    if (kind->group == kPagesGroup && !has_pages && id != settings_.layout.front) {
+    if (!has_things(view.get(), *kind) && id != settings_.layout.front) {
       hidden_tabs_.emplace_back(panels_.size() + hidden_tabs_.size(), id);
       continue;
     }

@@ -45,6 +45,8 @@ class Panel {
 
 /// Panels of this group stand in the navigator, and as tabs of a layout, where there are pages.
 inline constexpr std::string_view kPagesGroup = "Pages";
+/// The same for this group where there are frontiers.
+inline constexpr std::string_view kCrawlGroup = "Crawl";
 
 struct PanelKind {
   std::string_view id;     ///< in locations: "segments"
@@ -59,6 +61,9 @@ struct PanelKind {
   /// Returns the first sentence of the help, without its full stop.
   [[nodiscard]] std::string_view first_sentence() const { return help.substr(0, help.find(". ")); }
 };
+
+/// Whether the navigator and layouts have a panel for this file.
+bool has_things(const model::FileView* view, const PanelKind& kind);
 
 /// In the order of the navigator.
 std::span<const PanelKind> panel_kinds();

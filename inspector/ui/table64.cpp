@@ -36,7 +36,7 @@ std::optional<std::uint64_t> find_row(const model::TableSource& source, const mo
 
 bool is_amount(model::Unit unit) {
   constexpr std::array kOthers{model::Unit::kText, model::Unit::kId, model::Unit::kOffset,
-                               model::Unit::kBits};
+                               model::Unit::kBits, model::Unit::kFromNow};
   return std::ranges::find(kOthers, unit) == kOthers.end();
 }
 

@@ -86,6 +86,12 @@ class Table64 {
   void select(std::uint64_t row);
   /// That row on top, nothing selected.
   void scroll_to_top(std::uint64_t row);
+  void clear_selection() {
+    selected_.reset();
+    selected_cells_.reset();
+  }
+  /// Whether all rows are shown, in their order.
+  [[nodiscard]] bool is_in_order() const { return !selection_; }
   /// The first row of an in-memory source whose column holds this.
   bool select_where(const std::shared_ptr<const model::TableSource>& source,
                     std::string_view column, const model::Cell& value);

@@ -63,6 +63,8 @@ class Actions {
   virtual void keep_width(const std::string& /*column*/, float /*width*/) {}
   /// The panel will look different in a moment: draw again.
   virtual void redraw() = 0;
+  /// It will at a time: draw once then, unless nobody has looked for a minute.
+  virtual void redraw_at(std::int64_t /*time_us*/) {}
   /// As a texture that this frame may draw; nullptr = the shell has none.
   virtual ImTextureID texture(const std::shared_ptr<const Mask>& /*mask*/) { return nullptr; }
   /// Writes a picture to a path, from any thread; returns what went wrong. Empty = not possible.

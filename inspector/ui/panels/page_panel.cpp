@@ -7,6 +7,7 @@
 #include <imgui.h>
 
 #include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/page_groups.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
@@ -39,11 +40,13 @@ class PagePanel final : public Panel {
     for (const Error& problem : found->detail.problems) draw_problem(ui, problem);
     draw_tools(ui, *found);
     draw_fields(ui, *found);
+    groups_.draw(ui, *view, host_of(*found));
     draw_lists(ui, *found);
   }
 
   void let_go(Jobs& jobs) override {
     jobs.cancel_slot("page detail");
+    groups_.let_go(jobs);
     *found_ = nullptr;
     asked_.reset();
   }
@@ -115,6 +118,13 @@ class PagePanel final : public Panel {
   /// Of several databases nobody knows to which one the pages of a queue belong.
   static std::optional<Snapshot> queues_of(const model::FileView& view) {
     return view.pages.size() == 1 ? view.snapshot : std::nullopt;
+  }
+
+  static std::string host_of(const Found& found) {
+    const auto& fields = found.detail.fields;
+    const auto host = std::ranges::find(fields, "host", &model::Field::name);
+    const auto* text = host == fields.end() ? nullptr : std::get_if<std::string>(&host->value);
+    return text == nullptr ? std::string() : *text;
   }
 
   void draw_tools(Ui& ui, const Found& found) {
@@ -214,6 +224,7 @@ class PagePanel final : public Panel {
   std::optional<std::pair<std::uint64_t, std::uint64_t>> asked_;  // version, index
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();
+  PageGroups groups_;
   std::array<Table64, 3> tables_;  // by PagePart
 };
 

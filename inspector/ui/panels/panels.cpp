@@ -41,7 +41,8 @@ constexpr std::array kPanels{
         "map", "Map", "File",
         "What every byte of the file is, by place, by size, or as a table. Each group of "
         "kinds has a hue: DRUMs blue, pages red to brown, links green, scores yellow, "
-        "queues pink, the file's own structures grey. Free space has a dot, unused zeros a frame, "
+        "queues and frontiers pink, the file's own structures grey. Free space has a dot, unused "
+        "zeros a frame, "
         "space held for readers a stripe, and what a check found damaged is hatched. A click on a "
         "tile "
         "selects it, a click on a kind in the legend dims all others.",
@@ -154,9 +155,23 @@ constexpr std::array kPanels{
               "when, and how many links came with it. A superstep takes them all into the page "
               "database; then this is empty.",
               no_thing, make_events_panel},
+    PanelKind{
+        "frontier", "Frontier", kCrawlGroup,
+        "The groups of a frontier, and when and why not now each may be visited. Bars are what "
+        "falls "
+        "due in the next ten minutes, in lanes for groups, for items whose time comes, and for "
+        "leases that end; at the left stands what is due or overdue. A click on a group shows the "
+        "items that leave first, its leases and its rule. Leases are listed by their ends.",
+        is_a<FrontierThing>, make_frontier_panel},
 };
 
 }  // namespace
+
+bool has_things(const model::FileView* view, const PanelKind& kind) {
+  if (kind.group == kPagesGroup) return view != nullptr && !view->pages.empty();
+  if (kind.group == kCrawlGroup) return view != nullptr && !view->frontiers.empty();
+  return true;
+}
 
 std::span<const std::string_view> Panel::export_endings() const {
   static constexpr std::array<std::string_view, 3> kOfRows{".csv", ".tsv", ".jsonl"};

@@ -21,6 +21,7 @@ std::unique_ptr<Panel> make_hosts_panel();
 std::unique_ptr<Panel> make_links_panel();
 std::unique_ptr<Panel> make_scores_panel();
 std::unique_ptr<Panel> make_queue_panel();
+std::unique_ptr<Panel> make_frontier_panel();
 std::unique_ptr<Panel> make_graph_panel();
 std::unique_ptr<Panel> make_events_panel();
 std::unique_ptr<Panel> make_generations_panel();

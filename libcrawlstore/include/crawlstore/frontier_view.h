@@ -59,7 +59,8 @@ struct FrontierEntry {
   std::optional<std::uint64_t> until_ms{};  ///< of a lease; 0: for ever
 };
 
-/// A frontier of one generation: any process, beside the writer. Ownership: a copy of its own.
+/// A frontier of one generation: any process, beside the writer. Ownership: it shares
+/// the snapshot, whose generation stays readable as long.
 /// Threads: any number. Memory: as Frontier.
 class FrontierView {
  public:

@@ -94,6 +94,7 @@ std::vector<const LaterItem*> later_of(const State& state) {
 }  // namespace
 
 struct FrontierView::Impl {
+  Snapshot snapshot;  // its runs must stay
   FrontierInfo info;
   State state;
 };
@@ -132,7 +133,8 @@ Result<FrontierView> FrontierView::open(const Snapshot& snapshot, std::string_vi
         std::make_shared<const container::Run>(Inside::of(snapshot).run_reader(segment.id, run)));
   };
   CRAWLSTORE_TRY(auto stored, frontier::read_state(found, read, open_items));
-  return FrontierView(std::make_shared<const Impl>(Impl{info_of(found), std::move(stored.state)}));
+  return FrontierView(
+      std::make_shared<const Impl>(Impl{snapshot, info_of(found), std::move(stored.state)}));
 }
 
 const FrontierInfo& FrontierView::info() const {

@@ -15,7 +15,7 @@ namespace {
 using testing::SeededRandom;
 
 Thing random_thing(SeededRandom& random) {
-  switch (random.below(11)) {
+  switch (random.below(13)) {
     case 0:
       return SegmentThing{{random.number()}};
     case 1: {
@@ -42,6 +42,10 @@ Thing random_thing(SeededRandom& random) {
       return QueueThing{random.hostile_text(8)};
     case 9:
       return ScoresThing{random.hostile_text(8), random.hostile_text(8)};
+    case 10:
+      return FrontierThing{random.hostile_text(8)};
+    case 11:
+      return FrontierThing{random.hostile_text(8), random.hostile_text(8)};
     default:
       return {};
   }
@@ -68,6 +72,10 @@ TEST(Location, ReadsTheFormsOfItsHeader) {
       {"queue", {"queue", {}}},
       {"queue/queue/later", {"queue", QueueThing{"later"}}},
       {"queue/page/7", {"queue", PageThing{"", 7}}},
+      {"frontier", {"frontier", {}}},
+      {"frontier/main", {"", FrontierThing{"main"}}},
+      {"frontier/main/a.test", {"", FrontierThing{"main", "a.test"}}},
+      {"frontier/frontier/main/", {"frontier", FrontierThing{"main", ""}}},
       {"scores/page%40rank", {"", ScoresThing{"", "page@rank"}}},
       {"scores/pagerank@other", {"", ScoresThing{"other", "pagerank"}}},
       {"scores/page/7", {"scores", PageThing{"", 7}}},

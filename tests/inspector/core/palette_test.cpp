@@ -194,6 +194,10 @@ TEST(Palettes, GiveEveryKindAndShareAnOpaqueColour) {
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kFreshKeys)), KindGroup::kPages);
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kGoneLinks)), KindGroup::kLinks);
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kQueueEntries)), KindGroup::kQueues);
+  for (const SegmentKind kind : {SegmentKind::kFrontier, SegmentKind::kFrontierGroups,
+                                 SegmentKind::kFrontierItems, SegmentKind::kFrontierSteps}) {
+    EXPECT_EQ(kind_group(static_cast<unsigned>(kind)), KindGroup::kQueues);
+  }
 }
 
 TEST(Contrast, IsWcags) {

@@ -47,16 +47,19 @@ TEST(Focus, ReachesEveryPanelAndDrumInTheNavigator) {
   open_file(shell, golden("pages"));
   run_step(shell, "key", "Alt+1");
   const auto labels = walk(shell, "Down");
-  for (const auto& kind : inspector::panel_kinds()) {
-    EXPECT_THAT(labels, Contains("navigator." + std::string(kind.id)));
-  }
   const auto view = shell.app().session().view();
+  std::size_t panel_count = 0;
+  for (const auto& kind : inspector::panel_kinds()) {
+    if (!has_things(view.get(), kind)) continue;
+    EXPECT_THAT(labels, Contains("navigator." + std::string(kind.id)));
+    ++panel_count;
+  }
+  EXPECT_GE(panel_count + 1, inspector::panel_kinds().size()) << "all but the frontier";
   for (const DrumInfo& drum : view->drums) EXPECT_THAT(labels, Contains("drum." + drum.name));
   for (const PagesInfo& pages : view->pages) {
     EXPECT_THAT(labels, Contains("pages." + pages.name));
   }
-  EXPECT_EQ(labels.size(),
-            inspector::panel_kinds().size() + view->drums.size() + view->pages.size());
+  EXPECT_EQ(labels.size(), panel_count + view->drums.size() + view->pages.size());
 }
 
 TEST(Focus, LeavesATextFieldByTabAndKeepsItsText) {

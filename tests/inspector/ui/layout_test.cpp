@@ -55,7 +55,9 @@ TEST(InspectorLayouts, OpenTheirTabsInTheirOrder) {
   for (const inspector::NamedLayout& named : inspector::named_layouts()) {
     run_step(shell, "goto", "report");
     run_step(shell, "command", "layout." + named.layout.name);
-    EXPECT_EQ(shown_tabs(shell), named.layout.tabs);
+    auto tabs = named.layout.tabs;
+    std::erase(tabs, "frontier");  // of which the file has none
+    EXPECT_EQ(shown_tabs(shell), tabs);
     EXPECT_EQ(shell.app().location().panel, named.layout.front);
     run_step(shell, "key", "Alt+Left");
     EXPECT_EQ(shell.app().location().panel, "report");
