@@ -26,10 +26,16 @@ const format::KindRule& rule_of(SegmentKind kind) {
   return container::all_kinds().find(kind)->rule;
 }
 
-std::vector<Extent> taken_by(const container::Directory& directory) {
+/// The extents that the candidate's directory refers to, parts without an owner included, or lists
+/// as held.
+std::vector<Extent> taken_by(const Survey::Candidate& known) {
+  const auto& directory = known.reader->directory();
   auto extents = directory.live_extents();
   directory.for_each_held(
       [&extents](const format::HeldExtent& held) { extents.push_back(held.extent); });
+  for (const auto& entry : known.damage.orphans) {
+    for (const auto& run : entry.runs) extents.push_back(run.extent());
+  }
   return extents;
 }
 
@@ -229,7 +235,7 @@ class Rebuilding {
   Result<Survey::Candidate> finish() {
     auto directory = std::make_shared<container::Directory>();
     const Generation generation = make_head(*directory);
-    CRAWLSTORE_TRY(check_ids());
+    CRAWLSTORE_TRY(check_runs());
     std::vector<SegmentEntry> pending;
     std::size_t bytes = 0;
     const auto flush = [&] {
@@ -260,15 +266,17 @@ class Rebuilding {
   }
 
   /// Tables of owners name runs, and may lie.
-  [[nodiscard]] Result<void> check_ids() const {
+  [[nodiscard]] Result<void> check_runs() const {
     std::set<RunId> ids;
+    std::vector<Extent> extents;
     for (const auto& [id, entry] : parts_.entries) {
       for (const auto& run : entry.runs) {
+        extents.push_back(run.extent());
         if (ids.insert(run.run_id).second) continue;
         return fail(Errc::kDirectoryInvalid, "two runs have the same id", run.offset_bytes, id);
       }
     }
-    return {};
+    return format::check_disjoint(extents);
   }
 
   /// The fields of the root and its superblock.
@@ -352,7 +360,7 @@ Result<Survey::Candidate> rebuild(const std::shared_ptr<Storage>& storage, const
                                   const Survey::Candidate* known, const Advance& advance) {
   CRAWLSTORE_TRY(const auto size, storage->size());
   const auto* directory = known == nullptr ? nullptr : &known->reader->directory();
-  const auto taken = directory == nullptr ? std::vector<Extent>() : taken_by(*directory);
+  const auto taken = known == nullptr ? std::vector<Extent>() : taken_by(*known);
   const std::uint64_t next_run_id = directory == nullptr ? kIdsMax : directory->next_run_id;
   CRAWLSTORE_TRY(auto runs, find_runs(*storage, survey.identity.uuid, taken, next_run_id, advance));
   return Rebuilding(storage, survey, known, std::move(runs), size).rebuild();
