@@ -60,6 +60,12 @@ int run(const RecoverVerbOptions& options) {
     const Errc code = report.error().code;
     const bool is_of_new =
         code == Errc::kExists || code == Errc::kNoSpace || code == Errc::kFileSizeLimit;
+    // The usual advice is what failed just now.
+    if (code == Errc::kDirectoryDamaged || code == Errc::kIdentityDamaged) {
+      return fail_with(fmt::format("{}: {}; restore a backup",
+                                   model::format_printable(options.path), report.error().text),
+                       kExitSystem);
+    }
     // 1 says that there is a new file.
     const int failed = fail_with(is_of_new ? options.out : options.path, report.error());
     return failed == kExitNo ? kExitSystem : failed;
@@ -78,7 +84,9 @@ Action define_recover(Parser& parser) {
       "FILE stays as it is. Of the generations whose directory root is whole, the newest is "
       "taken of those of which at most a hundredth less can be read than of the best; the identity "
       "page and the "
-      "superblocks may be lost. NEW appears when it is whole: verified to the last rule, and on "
+      "superblocks may be lost. What tables of the directory named that are lost, or all of it "
+      "where no root is whole, is found by the ends of runs; a name that nothing tells is made up. "
+      "NEW appears when it is whole: verified to the last rule, and on "
       "the disk. Nothing is in it whose checksum was wrong. Links are taken from the other "
       "direction, keys of pages from URLs; pages keep their indexes. Exit code 0: nothing was "
       "lost; 1: NEW is good, and lacks what is named; others: there is no NEW, "

@@ -47,4 +47,20 @@ inline constexpr const char* kRunEndText = "the end of a run and the directory d
 Result<void> check_run_end(std::span<const std::byte> top, const Uuid& uuid, const RunLabel& label,
                            const RunRef& run);
 
+/// A run that is known from its end alone. `born` is 0, which nothing in a run says.
+struct EndedRun {
+  RunLabel label;
+  RunRef run;
+};
+
+/// Returns the run that ends at `end_bytes` of the file, by what its end says of itself: the magic
+/// is right, and the extent lies where extents may lie. The checksum of the run is not known yet.
+///   end  the 64 bytes before `end_bytes`, which is a multiple of the unit
+std::optional<EndedRun> run_of_end(std::span<const std::byte> end, std::uint64_t end_bytes);
+
+/// Puts the checksum that a directory has of the run into `ended`. Returns whether the end is that
+/// of this store.
+///   top  the last level of the run's checksums and all after it
+bool prove_run_end(std::span<const std::byte> top, const Uuid& uuid, EndedRun& ended);
+
 }  // namespace crawlstore::format

@@ -6,6 +6,7 @@ import json
 import unittest
 
 import command
+import directory_bytes
 import pages_command
 
 PAGE_COUNT = 9_000
@@ -238,13 +239,89 @@ class Recover(pages_command.PagesTest):
         info = json.loads(self.succeed("info", "new.crawl", "--json").out)
         self.assertEqual((info["scores"], info["queued_count"] or 0), ([], 0))
 
+    def same_content(self, found):
+        """All that the file held is there, under the names that it had."""
+        new = Content(self, "new.crawl")
+        for part in ("pages", "edges", "queue"):
+            self.assertEqual(getattr(new, part), getattr(self.content, part))
+        lost = {loss["name"] for loss in found["losses"] if loss["part"] == "scores"}
+        self.assertEqual(new.scores, {name: scores for name, scores in self.content.scores.items()
+                                      if not lost})
+        return new
+
+    def test_without_the_tables_of_the_directory(self):
+        """Of none of the generations; their roots are whole."""
+        found = self.recover(directory_bytes.without_tables(self.whole))[1]
+        self.assertEqual(found["generation"], max(self.contents))
+        new = self.same_content(found)
+        names = {loss["name"] for loss in found["losses"] if loss["part"] == "name"}
+        self.assertIn("pages", names)
+        (fresh,) = [name for name in new.drums if name.startswith("drum-")]
+        self.assertLessEqual({fresh}, names)
+        for count in ("key_count", "pending_count"):
+            self.assertEqual(new.drums[fresh][count], self.content.drums["fresh"][count])
+        self.assertLessEqual({loss["part"] for loss in found["losses"]},
+                             {"table", "name", "scores"})
+
+    def test_takes_names_from_older_directories(self):
+        """The tables of the newest generation are damaged, those before it are not."""
+        newest = max(directory_bytes.roots(self.whole),
+                     key=lambda root: int.from_bytes(
+                         self.whole[root[0] + root[1] - 72:root[0] + root[1] - 64], "little"))
+        data = directory_bytes.without(self.whole, {ref.offset_bytes for ref in newest[2]})
+        parts = self.check(data, "newest tables")
+        self.assertNotIn("pages", parts)
+
+    def test_without_any_root(self):
+        for data in (directory_bytes.without_roots(self.whole),
+                     directory_bytes.without_tables(
+                         directory_bytes.without_roots(self.whole)),
+                     # Nor a superblock: the identity page alone is left.
+                     directory_bytes.without_roots(self.zeroed(SUPERBLOCKS[0],
+                                                               DATA_START - SUPERBLOCKS[0]))):
+            answer, found = self.recover(data)
+            self.assertIsNotNone(found, answer.err)
+            self.same_content(found)
+
+    def test_without_identity_and_roots(self):
+        data = directory_bytes.without_roots(self.zeroed(0, DATA_START))
+        answer, found = self.recover(data)
+        self.assertIsNone(found)
+        self.assertIn(b"not a crawlstore file", answer.err)
+
+    def test_says_when_nothing_is_left(self):
+        data = bytearray(directory_bytes.without_roots(self.whole))
+        for place in directory_bytes.run_ends(data):
+            data[place] ^= 1
+        answer, found = self.recover(data)
+        self.assertIsNone(found)
+        self.assertIn(b"no run of the file can be proved", answer.err)
+        self.assertNotIn(b"recover FILE NEW", answer.err)
+
+    def check_held(self, new, what):
+        """Nothing is in the new file that the whole one never held."""
+        held = list(self.contents.values())
+        for index, page in new.pages.items():
+            urls = {content.pages.get(index, {"url": ""})["url"] for content in held}
+            self.assertIn(page["url"], urls | {""}, what)
+        self.assertLessEqual(new.edges, set().union(*(one.edges for one in held)), what)
+        self.assertLessEqual(new.queue, set().union(*(one.queue for one in held)), what)
+
     def test_of_a_file_that_was_cut(self):
+        """Whatever has a whole table of a part left gives a new file."""
         self.need_turn(3, 8)
         step = PIECE_BYTES * (1 if command.IS_LONG else 13)
+        made = 0
         for length in range(len(self.whole) - PIECE_BYTES, 2 * PIECE_BYTES, -step):
-            answer, found = self.recover(self.whole[:length])
+            data = self.whole[:length]
+            answer, found = self.recover(data)
             if found is None:
-                self.assertIn(b"director", answer.err)
+                self.assertIn(b"no run of the file can be proved", answer.err)
+                continue
+            made += 1
+            if command.IS_LONG or made % 4 == 1:
+                self.check_held(Content(self, "new.crawl"), length)
+        self.assertGreater(made, 0)
 
     def test_refuses_what_it_cannot_do(self):
         self.file.write_bytes(self.whole)

@@ -23,7 +23,7 @@ namespace crawlstore {
 
 enum class LostPart : std::uint8_t {
   kCommits,   ///< what generations after the one that is taken had changed
-  kTable,     ///< a table of the directory: parts that only it named
+  kTable,     ///< a table of the directory, or all of it: see recover(); parts that only it named
   kDrum,      ///< a whole DRUM
   kKeys,      ///< keys of a DRUM, which will be seen as new
   kRequests,  ///< requests that waited for a merge
@@ -37,6 +37,7 @@ enum class LostPart : std::uint8_t {
   kQueue,     ///< a whole queue
   kEntries,   ///< pages of a queue
   kFrontier,  ///< a whole frontier
+  kName,      ///< the part is there, and has a name that was made up: `name`
 };
 
 /// Something that the new file lacks.
@@ -75,10 +76,13 @@ struct RecoverReport {
 /// Reads `path`, which stays as it is, and makes `new_path`, which must not exist. It appears when
 /// it is whole: verified to the last rule, and on the disk.
 ///   of the generations whose directory root is whole, it takes the newest of those of which at
-///   most a hundredth less can be read than of the best
-///   cost    three passes over the file; parts that are damaged are read and written once more
-///   errors  kNotACrawlFile, version errors, kDirectoryDamaged: no generation has a directory that
-///           can be read; kLocked: a program writes to it; kExists, kNoSpace, kCancelled, kIo
+///   most a hundredth less can be read than of the best; parts whose table of the directory is
+///   lost, or all parts where no root is whole, are found by the ends of their runs: of each part
+///   the newest state that is there, and perhaps a part that was removed before
+///   cost    three passes over the file, two more where tables are lost; parts that are damaged are
+///           read and written once more
+///   errors  kNotACrawlFile, version errors, kDirectoryDamaged: there is no directory, and no run
+///           can be proved; kLocked: a program writes to it; kExists, kNoSpace, kCancelled, kIo
 [[nodiscard]] Result<RecoverReport> recover(const std::string& path, const std::string& new_path,
                                             const RecoverOptions& options = {});
 

@@ -6,6 +6,7 @@
 #include "container/directory_state.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -305,6 +306,7 @@ void remove_orphans(Directory& directory, DirectoryDamage& damage) {
   std::vector<std::shared_ptr<const Table>> tables;
   for (const auto& table : directory.tables) {
     auto segments = table->segments;
+    std::ranges::copy_if(segments, std::back_inserter(damage.orphans), is_orphan);
     std::erase_if(segments, is_orphan);
     if (segments.size() == table->segments.size()) {
       tables.push_back(table);
@@ -312,7 +314,9 @@ void remove_orphans(Directory& directory, DirectoryDamage& damage) {
       tables.push_back(std::make_shared<const Table>(table->ref, std::move(segments)));
     }
   }
-  std::erase_if(damage.trees, [&](const auto& tree) { return is_orphan(tree.entry); });
+  const auto is_orphan_tree = [&](const auto& tree) { return is_orphan(tree.entry); };
+  std::ranges::copy_if(damage.trees, std::back_inserter(damage.orphan_trees), is_orphan_tree);
+  std::erase_if(damage.trees, is_orphan_tree);
   directory.tables = std::move(tables);
 }
 
@@ -333,10 +337,15 @@ Result<DirectoryPtr> load(Loader loader, const format::Superblock& superblock) {
   directory->next_run_id = root.next_run_id;
   directory->taken_back = root.taken_back;
   directory->held = std::move(root.held);
-  for (const auto& ref : root.tables) {
+  for (std::size_t i = 0; i < root.tables.size(); ++i) {
+    const auto& ref = root.tables[i];
     auto table = loader.load_table(ref);
     if (!table && damage == nullptr) return tl::unexpected<Error>(table.error());
-    if (!table) damage->tables.push_back(table.error());
+    if (!table) {
+      const SegmentId end = i + 1 < root.tables.size() ? root.tables[i + 1].first_segment
+                                                       : SegmentId{root.next_segment_id};
+      damage->tables.push_back({table.error(), ref.first_segment, end, ref.segment_count});
+    }
     if (table && *table != nullptr) directory->tables.push_back(std::move(*table));
   }
   for (const auto& ref : root.held_tables) {

@@ -117,9 +117,18 @@ struct DirectoryDamage {
     std::vector<std::optional<format::RunRef>> tiles;  ///< see TileLoader::readable_tiles()
     Error error;
   };
-  std::vector<Error> tables;
+  /// A table that is not whole. Its segments have ids from `first` on, below `end`.
+  struct LostTable {
+    Error error;
+    SegmentId first;
+    SegmentId end;
+    std::uint64_t segment_count = 0;
+  };
+  std::vector<LostTable> tables;
   double known_share = 1;  ///< of the segments: those of tables that are whole
   std::vector<Tree> trees;
+  std::vector<format::SegmentEntry> orphans;  ///< left out, as their owner stood in such a table
+  std::vector<Tree> orphan_trees;             ///< likewise
 };
 
 /// The same of what can be read: without tables that are not whole, segments whose owner stood

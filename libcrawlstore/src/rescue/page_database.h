@@ -31,6 +31,7 @@ struct PageDatabase {
              return patient.is_damaged(run);
            });
   }
+  [[nodiscard]] bool is_doubtful() const { return patient.doubtful.contains(state.id); }
   [[nodiscard]] PageView::Impl& inside() const { return Inside::of(view); }
   [[nodiscard]] container::Reader& reader() const { return Inside::of(inside().snapshot); }
   /// Asks whether to go on, now and then. errors kCancelled

@@ -33,6 +33,8 @@ struct Patient {
   /// where there is one.
   std::vector<std::uint64_t> forgotten{};
   bool is_all_forgotten = false;  ///< the only database is lost
+  /// Page databases whose parts were found without a directory, and may not fit each other.
+  std::set<SegmentId> doubtful{};
 
   [[nodiscard]] bool is_damaged(const format::RunRef& run) const {
     return damaged.contains(run.run_id);

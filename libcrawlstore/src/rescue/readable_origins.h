@@ -19,9 +19,12 @@ class ReadableOrigins {
     std::uint64_t next_page = 0;
     for (const auto& run : log.runs) {
       auto lookup = pages::OriginsLookup::open(reader.run_reader(log.id, run));
-      const bool fits = lookup && (*lookup)->first_page() == next_page &&
+      // Runs before it may be lost.
+      const bool fits = lookup && (*lookup)->first_page() >= next_page &&
                         (*lookup)->page_count() == run.record_count;
-      runs_.push_back({next_page, fits ? std::move(*lookup) : nullptr, damage_of(run, log.id)});
+      if (fits) next_page = (*lookup)->first_page();
+      runs_.push_back({next_page, next_page + run.record_count, fits ? std::move(*lookup) : nullptr,
+                       damage_of(run, log.id)});
       next_page += run.record_count;
     }
   }
@@ -31,13 +34,14 @@ class ReadableOrigins {
                          [](std::uint64_t wanted, const Run& a) { return wanted < a.first; });
     if (run == runs_.begin()) return fail(Errc::kSegmentInvalid, "no run has this page");
     --run;
-    if (run->lookup == nullptr) return tl::unexpected<Error>(run->error);
+    if (run->lookup == nullptr || page >= run->end) return tl::unexpected<Error>(run->error);
     return run->lookup->find(page);
   }
 
  private:
   struct Run {
     std::uint64_t first;
+    std::uint64_t end;
     std::unique_ptr<pages::OriginsLookup> lookup;
     Error error;
   };

@@ -4,6 +4,7 @@
 // last rule finds nothing in it; so nothing is in it that was not proved.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <crawlstore/recover.h>
@@ -15,6 +16,7 @@
 #include "rescue/borrowed_storage.h"
 #include "rescue/copy.h"
 #include "rescue/patient.h"
+#include "rescue/rebuild.h"
 #include "rescue/survey.h"
 
 namespace crawlstore {
@@ -38,23 +40,17 @@ class Recovery {
     CRAWLSTORE_TRY(auto found, survey(storage_, advance()));
     report_.newest = found.newest;
     report_.identity_was_lost = found.identity_was_lost;
-    std::vector<double> shares;  // of the first candidates, until one is near whole
-    double record_max = 1;       // of these
-    for (std::size_t i = 0; i < std::min(kReadersMax, found.candidates.size()); ++i) {
-      CRAWLSTORE_TRY(const double share, readable_share(found.candidates[i]));
-      // It lacks the records that later commits had added.
-      const double records = record_count(found.candidates[i].reader->directory());
-      record_max = std::max(record_max, records);
-      shares.push_back(share * std::min(1.0, records / record_max));
-      if (share >= 1 - kShareLess) break;
+    CRAWLSTORE_TRY(auto place, choose_of(found.candidates));
+    if (lacks_tables(found.candidates, place)) {
+      CRAWLSTORE_TRY(rebuild_tables(found, place));
+      CRAWLSTORE_TRY(place, choose_of(found.candidates));
     }
-    const double best = *std::ranges::max_element(shares);
-    const auto newest =
-        std::ranges::find_if(shares, [best](double share) { return share >= best - kShareLess; });
-    auto& chosen = found.candidates[static_cast<std::size_t>(newest - shares.begin())];
+    auto& chosen = found.candidates[place];
     reader_ = chosen.reader;
     damage_ = std::move(chosen.damage);
+    doubtful_ = std::move(chosen.doubtful);
     report_.generation = reader_->directory().generation();
+    report_.newest = std::max(report_.newest, report_.generation);
     if (report_.generation < report_.newest) {
       report_.losses.push_back(
           {LostPart::kCommits,
@@ -64,6 +60,7 @@ class Recovery {
            report_.newest.value - report_.generation.value,
            {Errc::kDirectoryDamaged, 0, {}, Error::kNoOffset, "a newer generation is damaged"}});
     }
+    report_.losses.insert(report_.losses.end(), chosen.losses.begin(), chosen.losses.end());
     report_.commit_time_us = reader_->directory().superblock.commit_time_us;
     for (const Extent& extent : reader_->directory().live_extents()) {
       report_.read_bytes += extent.length_bytes;
@@ -88,6 +85,57 @@ class Recovery {
       if (!options_.progress || options_.progress(done_, std::max(done_, total_))) return {};
       return fail(Errc::kCancelled, "recovery was stopped; there is no new file");
     };
+  }
+
+  using Candidates = std::vector<Survey::Candidate>;
+
+  /// Returns the place of the best candidate, 0 if there is none.
+  Result<std::size_t> choose_of(const Candidates& candidates) {
+    std::vector<double> shares;  // of the first candidates, until one is near whole
+    double record_max = 1;       // of these
+    for (std::size_t i = 0; i < std::min(kReadersMax, candidates.size()); ++i) {
+      CRAWLSTORE_TRY(const double share, readable_share(candidates[i]));
+      // It lacks the records that later commits had added.
+      const double records = record_count(candidates[i].reader->directory());
+      record_max = std::max(record_max, records);
+      shares.push_back(share * std::min(1.0, records / record_max));
+      if (share >= 1 - kShareLess) break;
+    }
+    if (shares.empty()) return 0;
+    const double best = *std::ranges::max_element(shares);
+    const auto newest =
+        std::ranges::find_if(shares, [best](double share) { return share >= best - kShareLess; });
+    return static_cast<std::size_t>(newest - shares.begin());
+  }
+
+  /// Whether the candidate, or a newer one, lacks tables, or there is none.
+  static bool lacks_tables(const Candidates& candidates, std::size_t place) {
+    if (candidates.empty()) return true;
+    const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(place) + 1;
+    return std::any_of(candidates.begin(), end,
+                       [](const auto& candidate) { return !candidate.damage.tables.empty(); });
+  }
+
+  /// Looks for the segments of lost tables: of the newest candidate that lacks some, and of the one
+  /// at `place`.
+  Result<void> rebuild_tables(Survey& found, std::size_t place) {
+    if (found.candidates.empty()) {
+      CRAWLSTORE_TRY(auto rebuilt, rebuild(storage_, found, nullptr, advance()));
+      found.candidates.push_back(std::move(rebuilt));
+      return {};
+    }
+    bool is_first = true;
+    for (std::size_t i = 0; i <= place; ++i) {
+      auto& candidate = found.candidates[i];
+      if (candidate.damage.tables.empty() || (!is_first && i != place)) continue;
+      is_first = false;
+      auto rebuilt = rebuild(storage_, found, &candidate, advance());
+      if (!rebuilt && category(rebuilt.error().code) != ErrorCategory::kDamage) {
+        return tl::unexpected<Error>(rebuilt.error());
+      }
+      if (rebuilt) candidate = std::move(*rebuilt);
+    }
+    return {};
   }
 
   /// Bytes of a part, all its segments together.
@@ -182,7 +230,10 @@ class Recovery {
     CRAWLSTORE_TRY(auto writer,
                    container::Writer::open(std::make_unique<BorrowedStorage>(target), {}));
     Patient patient{target, *writer, std::move(damaged), options_.memory_bytes, advance()};
-    for (const Error& error : damage_.tables) patient.lose({LostPart::kTable, {}, 0, 0, 0, error});
+    patient.doubtful = doubtful_;
+    for (const auto& table : damage_.tables) {
+      patient.lose({LostPart::kTable, {}, 0, 0, table.segment_count, table.error});
+    }
     CRAWLSTORE_TRY(repair_trees(patient, *reader_, damage_));
     CRAWLSTORE_TRY(repair_scores(patient));
     CRAWLSTORE_TRY(repair_drums(patient));
@@ -282,6 +333,7 @@ class Recovery {
   RecoverReport report_;
   std::shared_ptr<container::Reader> reader_;
   container::DirectoryDamage damage_;
+  std::set<SegmentId> doubtful_;
   std::map<container::RunKey, std::uint64_t> whole_bytes_;
   std::uint64_t done_ = 0;
   std::uint64_t total_ = 0;
@@ -339,8 +391,10 @@ std::string describe(const Loss& loss) {
       return "what the commits of generations " + std::to_string(loss.first) + " to " +
              std::to_string(loss.end - 1) + " changed: more of an older one can be read";
     case LostPart::kTable:
-      return "a table of the directory, which may have named up to 128 parts: what of these others "
-             "need is told with them";
+      return "a table of the directory: its parts are known by the ends of their runs" +
+             (loss.count == 0 ? std::string()
+                              : ", but for " + std::to_string(loss.count) +
+                                    ": what of these others need is told with them");
     case LostPart::kDrum:
       return "the DRUM" + of_name + ": its URLs will be seen as new";
     case LostPart::kKeys:
@@ -366,6 +420,8 @@ std::string describe(const Loss& loss) {
       return "all pages of the queue `" + loss.name + "`: fill it again";
     case LostPart::kFrontier:
       return "the frontier" + of_name + ": put again what was not fetched";
+    case LostPart::kName:
+      return "the name of a part, which is called `" + loss.name + "` now";
     case LostPart::kEntries:
       return some(loss, "pages") + " of the queue `" + loss.name + "`";
   }

@@ -8,6 +8,7 @@
 
 #include <crawlstore/page_gaps.h>
 
+#include "base/seeded_hash.h"
 #include "links/link_view.h"
 #include "links/plain_run.h"
 #include "rescue/lost_pages.h"
@@ -22,8 +23,15 @@ using LinkPairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 /// One direction: the rows that can be read, and the pages whose row cannot.
 struct Direction {
   bool incoming = false;
-  std::vector<bool> is_lost;  // by page
-  LinkPairs found;            // rows of lost pages, by the other direction; sorted
+  std::vector<bool> is_lost;     // by page
+  LinkPairs found{};             // rows of lost pages, by the other direction; sorted
+  std::uint64_t link_count = 0;  // in rows that can be read
+  std::uint64_t link_sum = 0;    // of hashes of these links
+
+  [[nodiscard]] bool lacks_rows() const {
+    return std::ranges::find(is_lost, true) != is_lost.end();
+  }
+  void lose_all() { is_lost.assign(is_lost.size(), true); }
 };
 
 class LinksRepair {
@@ -34,12 +42,17 @@ class LinksRepair {
     const bool has_damage = database_.is_damaged(table().out_links) ||
                             database_.is_damaged(table().in_links) ||
                             database_.is_damaged(table().gone_links);
-    if (!table().out_links || (!has_damage && !database_.is_any_forgotten)) return {};
-    Direction out{false, std::vector<bool>(table().page_count), {}};
-    Direction in{true, std::vector<bool>(table().page_count), {}};
+    const bool needs_repair = has_damage || database_.is_any_forgotten || database_.is_doubtful();
+    if (!table().out_links || !needs_repair) return {};
+    Direction out{false, std::vector<bool>(table().page_count)};
+    Direction in{true, std::vector<bool>(table().page_count)};
     for (Direction* direction : {&out, &in}) CRAWLSTORE_TRY(survey_rows(*direction));
-    CRAWLSTORE_TRY(gather(in, out));
-    CRAWLSTORE_TRY(gather(out, in));
+    if (database_.is_doubtful()) {
+      CRAWLSTORE_TRY(settle(out, in));
+    } else {
+      CRAWLSTORE_TRY(gather(in, out));
+      CRAWLSTORE_TRY(gather(out, in));
+    }
     tell_lost_links(out, in);
     std::uint64_t link_count = 0;
     CRAWLSTORE_TRY(write_rows(out, table().out_links, link_count));
@@ -106,13 +119,57 @@ class LinksRepair {
   }
 
   Result<void> survey_rows(Direction& direction) {
-    return for_each_row(direction, [](auto, auto) -> Result<void> { return {}; });
+    return for_each_row(direction, [&](std::uint64_t page, auto links) -> Result<void> {
+      direction.link_count += links.size();
+      for (const std::uint64_t link : links) {
+        const std::uint64_t source = direction.incoming ? link : page;
+        const std::uint64_t target = direction.incoming ? page : link;
+        direction.link_sum += hash_(hash_(source) + target);
+      }
+      return {};
+    });
+  }
+
+  /// Makes both directions say the same where they may be of different times: what the table
+  /// counts is right, or else the links of the sources.
+  Result<void> settle(Direction& out, Direction& in) {
+    const bool is_whole = !out.lacks_rows() && !in.lacks_rows();
+    const bool agrees = is_whole && out.link_count == in.link_count && out.link_sum == in.link_sum;
+    const std::uint64_t counted = table().link_count;
+    if (agrees && out.link_count == counted) return {};
+    if (!out.lacks_rows() && out.link_count == counted) {
+      in.lose_all();
+    } else if (!in.lacks_rows() && in.link_count == counted) {
+      out.lose_all();
+    } else {
+      tell_doubt();
+      CRAWLSTORE_TRY(gather(in, out));
+      in.lose_all();
+    }
+    CRAWLSTORE_TRY(gather(in, out));
+    CRAWLSTORE_TRY(gather(out, in));
+    return {};
+  }
+
+  void tell_doubt() {
+    database_.patient.lose({LostPart::kLinks,
+                            database_.state.name,
+                            0,
+                            table().page_count,
+                            0,
+                            {Errc::kDirectoryDamaged, 0, table().out_links, Error::kNoOffset,
+                             "the directory that named their runs is damaged, and runs are lost"}});
   }
 
   /// Finds the lost rows of `to` among the rows of `from`.
   Result<void> gather(Direction& from, Direction& to) {
-    if (std::ranges::find(to.is_lost, true) == to.is_lost.end()) return {};
+    if (!to.lacks_rows()) return {};
+    // Links of the rows of `from` that were found in turn.
+    for (const auto& [page, link] : from.found) {
+      if (to.is_lost[link]) to.found.emplace_back(link, page);
+    }
     const auto gathered = for_each_row(from, [&](std::uint64_t page, auto links) -> Result<void> {
+      if (from.is_lost[page]) return {};
       for (const std::uint64_t link : links) {
         if (to.is_lost[link]) to.found.emplace_back(link, page);
       }
@@ -125,9 +182,7 @@ class LinksRepair {
 
   void tell_lost_links(const Direction& out, const Direction& in) {
     // A link is lost when the row of its source and that of its target are: nobody knows how many.
-    const bool any_in = std::ranges::find(in.is_lost, true) != in.is_lost.end();
-    const bool any_out = std::ranges::find(out.is_lost, true) != out.is_lost.end();
-    if (!any_in || !any_out) return;
+    if (!in.lacks_rows() || !out.lacks_rows()) return;
     LostPages gaps;
     for (std::uint64_t page = 0; page < table().page_count; ++page) {
       if (!out.is_lost[page]) continue;
@@ -140,7 +195,9 @@ class LinksRepair {
   /// Writes all rows of a direction as one run: those that can be read, and those that were found.
   Result<void> write_rows(Direction& direction, SegmentId segment, std::uint64_t& link_count) {
     const std::uint64_t bytes_max = links::link_run_bytes_max(
-        table().page_count, table().link_count + direction.found.size(), table().page_count);
+        table().page_count,
+        std::max(table().link_count, direction.link_count) + direction.found.size(),
+        table().page_count);
     CRAWLSTORE_TRY(auto run,
                    links::LinksWriter::start(
                        database_.writer, container::new_run(database_.writer, segment), bytes_max));
@@ -171,6 +228,7 @@ class LinksRepair {
       return {};
     };
     const auto written = for_each_row(direction, [&](std::uint64_t page, auto links) {
+      if (direction.is_lost[page]) return Result<void>{};
       auto below = append_found_below(page);
       return below ? append(page, links) : below;
     });
@@ -194,6 +252,7 @@ class LinksRepair {
   [[nodiscard]] format::PagesTable& table() { return database_.table; }
 
   PageDatabase& database_;
+  const SeededHash hash_;
 };
 
 }  // namespace

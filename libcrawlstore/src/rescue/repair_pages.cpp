@@ -99,8 +99,9 @@ class PagesRepair {
   }
 
   Result<void> repair_records() {
-    if (!table().records || (!database_.is_damaged(table().records) && !database_.is_any_forgotten))
-      return {};
+    const bool needs_repair = database_.is_damaged(table().records) || database_.is_any_forgotten ||
+                              database_.is_doubtful();
+    if (!table().records || !needs_repair) return {};
     CRAWLSTORE_TRY(auto tiles, container::TileWriter::open(database_.writer, table().records));
     LostPages gaps;
     std::vector<std::byte> payload;
@@ -200,8 +201,8 @@ Result<void> repair_pages(Patient& patient) {
   const auto databases = patient.segments(SegmentKind::kPages);
   for (const auto& entry : databases) {
     const auto* keys = patient.writer.directory()->find_named(SegmentKind::kDrum, entry.name);
-    const bool is_damaged =
-        patient.has_damage(entry) || (keys != nullptr && patient.has_damage(*keys));
+    const bool is_damaged = patient.has_damage(entry) || patient.doubtful.contains(entry.id) ||
+                            (keys != nullptr && patient.has_damage(*keys));
     if (is_damaged) CRAWLSTORE_TRY(repair_database(patient, entry, databases.size() == 1));
   }
   return {};

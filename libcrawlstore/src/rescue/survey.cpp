@@ -67,16 +67,19 @@ Result<std::optional<format::Identity>> identity_of_roots(Storage& storage,
   return std::optional<format::Identity>();
 }
 
+/// Whether another program reads what this one does not.
+bool is_about_versions(Errc code) {
+  return code == Errc::kNewerVersion || code == Errc::kOlderVersion ||
+         code == Errc::kUnknownFeature;
+}
+
 Result<void> find_identity(Storage& storage, const Advance& advance, Survey& found) {
   const auto identity = container::read_identity(storage);
   if (identity) {
     found.identity = *identity;
     return {};
   }
-  const Errc code = identity.error().code;
-  if (code == Errc::kNewerVersion || code == Errc::kOlderVersion) {
-    return tl::unexpected<Error>(identity.error());
-  }
+  if (is_about_versions(identity.error().code)) return tl::unexpected<Error>(identity.error());
   auto other = identity_of_copies(storage);
   if (!other) {
     CRAWLSTORE_TRY(const auto by_roots, identity_of_roots(storage, advance));
@@ -124,22 +127,20 @@ Result<Survey> survey(const std::shared_ptr<Storage>& storage, const Advance& ad
   }
   std::stable_sort(roots.begin(), roots.end(),
                    [](const auto& a, const auto& b) { return a.generation > b.generation; });
-  std::optional<Error> first;
+  if (!roots.empty()) found.newest_commit_us = roots.front().commit_time_us;
   for (const auto& root : roots) {
     Survey::Candidate candidate;
     auto directory = container::load_readable_directory(*storage, uuid, root,
                                                         container::all_kinds(), candidate.damage);
-    if (directory) {
-      candidate.reader =
-          container::Reader::open_unpublished(storage, found.identity, std::move(*directory));
-      found.candidates.push_back(std::move(candidate));
-    } else if (!first) {
-      first = directory.error();
+    if (!directory && is_about_versions(directory.error().code)) {
+      return tl::unexpected<Error>(directory.error());
     }
+    if (!directory) continue;
+    candidate.reader =
+        container::Reader::open_unpublished(storage, found.identity, std::move(*directory));
+    found.candidates.push_back(std::move(candidate));
   }
-  if (!found.candidates.empty()) return found;
-  if (first) return tl::unexpected<Error>(*first);
-  return fail(Errc::kDirectoryDamaged, "no generation has a directory that can be read");
+  return found;
 }
 
 }  // namespace crawlstore::rescue

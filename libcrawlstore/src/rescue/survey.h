@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
+#include <crawlstore/recover.h>
 #include <crawlstore/storage.h>
 
 #include "container/reader.h"
@@ -21,17 +23,22 @@ struct Survey {
   format::Identity identity{};
   bool identity_was_lost = false;
   Generation newest;  ///< that the file knows of
+  std::int64_t newest_commit_us = 0;
   struct Candidate {
     std::shared_ptr<container::Reader> reader;  ///< of what can be read of its directory
     container::DirectoryDamage damage;
+    /// Names that were made up, and score arrays without a name, in a directory that was rebuilt.
+    std::vector<Loss> losses{};
+    /// Page databases with parts that were found there. These may be of different times.
+    std::set<SegmentId> doubtful{};
   };
-  /// Generations whose root is whole, newest first.
+  /// Generations whose root is whole, newest first. None: only the ends of runs can tell.
   std::vector<Candidate> candidates;
 };
 
 /// Looks for the identity page, or a root that says the same; for generations at the superblocks,
 /// and, where these do not lead to two, at the ends of all units.
-///   errors  kNotACrawlFile, version errors, kDirectoryDamaged: there is no directory; kCancelled
+///   errors  kNotACrawlFile, version errors; kCancelled
 Result<Survey> survey(const std::shared_ptr<Storage>& storage, const Advance& advance);
 
 }  // namespace crawlstore::rescue
