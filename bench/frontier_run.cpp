@@ -30,7 +30,7 @@ Resident resident_now() {
 }
 
 /// Bytes that this process has given to calls that write. The kernel's count of dirty bytes takes a
-/// block of 4 KiB in a large folio for all of the folio, 20 times what ours writes in a cycle.
+/// block of 4 KiB in a large folio for all of the folio, a dozen times what ours writes in a cycle.
 std::uint64_t written_now() {
   std::ifstream file("/proc/self/io");
   std::uint64_t bytes = 0;
