@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontier_own.h"
+#include "frontier_run.h"
+
+int main(int argc, char** argv) {
+  using namespace crawlstore::bench;
+  return frontier_main(argc, argv, [](const std::string& path) {
+    return std::make_unique<OwnFrontier>(path, "crawlstore " CRAWLSTORE_VERSION);
+  });
+}
