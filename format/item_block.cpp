@@ -337,10 +337,29 @@ Result<std::vector<std::byte>> read_item_body(const ItemBlockFrame& frame,
                                               std::span<const std::byte> bytes,
                                               std::uint32_t number) {
   CRAWLSTORE_TRY(const auto header, parse_item_header(frame, bytes));
-  if (header.body_bytes == 0) return std::vector<std::byte>();
-  ItemBlock block;
-  CRAWLSTORE_TRY(decode_item_block(frame, bytes, block));
-  const auto body = block.body(number);
+  const std::byte* const lengths =
+      bytes.data() + sizeof header +
+      frame.item_count * (item_width(header) - std::size_t{header.length_bytes});
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i <= number; ++i) {
+    begin += length;
+    length =
+        header.shortest_body + load_number(lengths + i * header.length_bytes, header.length_bytes);
+  }
+  if (begin + length > header.body_bytes) {
+    return invalid("the body bytes of an item block are not those of its items", frame.offset);
+  }
+  auto bodies = bodies_of(header, frame.item_count, bytes);
+  std::vector<std::byte> room;
+  if (header.codec == kLz4Bodies) {
+    room.resize(header.body_bytes);
+    if (!decompress_lz4(bodies, room)) {
+      return invalid("the compressed bodies of an item block are broken", frame.offset);
+    }
+    bodies = room;
+  }
+  const auto body = bodies.subspan(begin, length);
   return std::vector<std::byte>(body.begin(), body.end());
 }
 

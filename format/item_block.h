@@ -76,7 +76,7 @@ Result<void> decode_item_block(const ItemBlockFrame& frame, std::span<const std:
 ///   errors  kSegmentInvalid (offset relative to the payload)
 Result<Item> read_item(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
                        std::uint32_t number);
-/// The body of one item of a block. Cost: that of decode_item_block(), unless bodies are empty.
+/// The body of one item of a block. Cost: that of unpacking all of them.
 ///   errors  as decode_item_block()
 Result<std::vector<std::byte>> read_item_body(const ItemBlockFrame& frame,
                                               std::span<const std::byte> bytes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,7 +60,8 @@ class Coming {
       const WaitingRun& of = runs_.runs()[place.run];
       while (!place.first && place.items.begin < place.items.end) {
         CRAWLSTORE_TRY(const auto item, of.run->item(place.items.begin));
-        if (runs_.dead().has(group_, item.id, of.run->id())) {
+        if (std::cmp_less(std::ranges::count(dead_, item.id),
+                          runs_.dead().count(group_, item.id, of.run->id()))) {
           dead_.push_back(item.id);
           ++place.items.begin;
         } else {
@@ -68,6 +70,14 @@ class Coming {
       }
     }
     return {};
+  }
+  /// The first item in runs, behind look(); nullptr: there is none.
+  [[nodiscard]] const format::Item* first_in_runs() const {
+    const format::Item* first = nullptr;
+    for (const Place& place : places_) {
+      if (place.first && (first == nullptr || *place.first < *first)) first = &*place.first;
+    }
+    return first;
   }
   /// Lets all items of runs leave that next() gave, and the dead ones that it passed.
   ///   runs  those of the walk, which is over
@@ -110,7 +120,7 @@ inline Result<std::optional<ComingItem>> find_in_runs(const WaitingRuns& runs, s
   });
   for (const auto& [number, items] : places) {
     const ItemRun& run = *runs.runs()[number].run;
-    if (runs.dead().has(group, id, run.id())) continue;
+    if (runs.dead().count(group, id, run.id()) != 0) continue;
     for (std::uint64_t i = items.begin; i < items.end; ++i) {
       CRAWLSTORE_TRY(const auto item, run.item(i));
       if (item.id == id) return std::optional(ComingItem{item.order, id, nullptr, number, i});

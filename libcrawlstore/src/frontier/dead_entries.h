@@ -31,10 +31,11 @@ class DeadEntries {
     }
     return count;
   }
-  [[nodiscard]] bool has(std::uint32_t group, std::uint64_t id, RunId run) const {
-    if (marks_.empty()) return false;
+  /// Entries of an id that are dead, if one in this run may be; else 0.
+  [[nodiscard]] std::uint32_t count(std::uint32_t group, std::uint64_t id, RunId run) const {
+    if (marks_.empty()) return 0;
     const auto found = marks_.find({group, id});
-    return found != marks_.end() && run <= found->second.run;
+    return found != marks_.end() && run <= found->second.run ? found->second.count : 0;
   }
 
   void add(std::uint32_t group, std::uint64_t id, const Mark& more) {

@@ -56,7 +56,7 @@ struct Frontier::Impl final : Participant {
   auto change(const Work& work) -> decltype(work());
   template <class Work>
   auto change_all(const Work& work) -> decltype(work());
-  Result<void> step(const format::Step& step, const State::Taken& taken = {});
+  Result<void> step(const format::Step& step);
   Result<void> undo(StepLog::Mark mark);
   Result<void> set_clock(std::optional<std::uint64_t> now_ms);
   Result<std::uint32_t> group_of(std::string_view key);
@@ -169,8 +169,8 @@ auto Frontier::Impl::change_all(const Work& work) -> decltype(work()) {
 }
 
 /// A step that is possible.
-Result<void> Frontier::Impl::step(const format::Step& step, const State::Taken& taken) {
-  CRAWLSTORE_TRY(state.apply(step, taken));
+Result<void> Frontier::Impl::step(const format::Step& step) {
+  CRAWLSTORE_TRY(state.apply(step));
   steps.append(step);
   return {};
 }
@@ -206,9 +206,7 @@ Result<std::uint32_t> Frontier::Impl::group_of(std::string_view key) {
 Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) {
   const std::uint64_t now =
       std::min(options.now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
-  return frontier::take_items(
-      state, options, now,
-      [this](const format::Step& made, const State::Taken& taken) { return step(made, taken); });
+  return frontier::take_items(state, options, now, steps);
 }
 
 Result<void> Frontier::Impl::prepare(CommitScope scope) {

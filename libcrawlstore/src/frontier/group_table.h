@@ -32,6 +32,9 @@ struct Group {
   std::uint32_t later_count = 0;    ///< items whose time has not come
   std::uint32_t failure_count = 0;  ///< since the last success
   bool is_best_known = false;       ///< the schedule has its best item
+  bool is_run_known = false;        ///< the next two are those of its best item in runs
+  std::uint64_t run_order = 0;
+  std::uint64_t run_id = 0;
 };
 
 /// All groups, by number: 0, 1, 2 ... in the order in which they came. Threads: one at a time.

@@ -6,6 +6,36 @@
 #include <vector>
 
 namespace crawlstore::frontier {
+namespace {
+
+/// The place of the first value that is not below `value`, looked for from a guess on: directories
+/// and indexes are even, so it is some steps away, where a binary search reads all over.
+template <class Values, class Value>
+std::size_t lower_bound_near(const Values& values, Value value, std::size_t guess) {
+  std::size_t begin = 0;
+  std::size_t end = values.size();
+  std::size_t step = 1;
+  if (values[guess] < value) {
+    begin = guess + 1;
+    while (begin + step < end && values[begin + step] < value) {
+      begin += step;
+      step *= 2;
+    }
+    end = std::min(end, begin + step + 1);
+  } else {
+    end = guess;
+    while (end > step && !(values[end - step] < value)) {
+      end -= step;
+      step *= 2;
+    }
+    begin = end > step ? end - step : 0;
+  }
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = values.begin() + static_cast<std::ptrdiff_t>(end);
+  return static_cast<std::size_t>(std::lower_bound(first, last, value) - values.begin());
+}
+
+}  // namespace
 
 /// An error about a place in the payload, as one about a place in the file.
 template <class Value>
@@ -48,9 +78,17 @@ Result<void> ItemRun::load() {
 
 std::optional<std::size_t> ItemRun::place_of(std::uint32_t group) const {
   const auto& groups = directory_.groups;
-  const auto found = std::ranges::lower_bound(groups, group);
-  if (found == groups.end() || *found != group) return std::nullopt;
-  return static_cast<std::size_t>(found - groups.begin());
+  if (group > groups.back()) return std::nullopt;
+  const std::uint64_t guess =
+      std::uint64_t{group} * groups.size() / (std::uint64_t{groups.back()} + 1);
+  const std::size_t place = lower_bound_near(groups, group, guess);
+  if (groups[place] != group) return std::nullopt;
+  return place;
+}
+
+std::size_t ItemRun::block_of(std::uint64_t item) const {
+  const std::uint64_t guess = item * index_.block_count() / item_count();
+  return lower_bound_near(index_.first_items, item + 1, guess) - 1;
 }
 
 Result<std::span<const std::byte>> ItemRun::bytes_of(std::size_t block) const {

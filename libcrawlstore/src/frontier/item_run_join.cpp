@@ -55,19 +55,18 @@ class ItemWalk {
 
 }  // namespace
 
-Result<void> join_items(std::span<const WaitingRun* const> runs, DeadEntries& dead,
-                        ItemRunWriter& out) {
+Result<void> join_items(std::span<const WaitingRun> runs, DeadEntries& dead, ItemRunWriter& out) {
   std::vector<ItemWalk> walks;
   walks.reserve(runs.size());
-  for (const WaitingRun* run : runs) {
-    walks.emplace_back(*run);
+  for (const WaitingRun& run : runs) {
+    walks.emplace_back(run);
     CRAWLSTORE_TRY(const bool is_there, walks.back().next());
     if (!is_there) walks.pop_back();
   }
   while (!walks.empty()) {
     const auto first = std::ranges::min_element(walks, {}, &ItemWalk::item);
     const format::Item& item = first->item();
-    if (dead.has(item.group, item.id, first->run_id())) {
+    if (dead.count(item.group, item.id, first->run_id()) != 0) {
       dead.take(item.group, item.id);
     } else {
       CRAWLSTORE_TRY(out.add(item, first->body()));

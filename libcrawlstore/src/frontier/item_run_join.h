@@ -14,8 +14,7 @@ namespace crawlstore::frontier {
 /// out of `dead`.
 ///   errors  those of ItemRun::item(), and of the storage
 ///   memory  a block of each run
-Result<void> join_items(std::span<const WaitingRun* const> runs, DeadEntries& dead,
-                        ItemRunWriter& out);
+Result<void> join_items(std::span<const WaitingRun> runs, DeadEntries& dead, ItemRunWriter& out);
 
 /// Chooses the runs of which one is to take the place, so that few are left: of many those with the
 /// fewest items that wait, and those of which three quarters have left; or all, when an eighth of

@@ -11,20 +11,22 @@ namespace {
 /// A block ends when its bodies have so many bytes: whoever takes an item unpacks one block.
 constexpr std::size_t kBlockBytes = 4096;
 constexpr std::size_t kBlockItems = 1024;
-/// The most that an item takes besides its body: order, id, length.
+/// The most that an item takes besides its body: order, id, length; and what it takes mostly.
 constexpr std::uint64_t kItemBytesMax = 8 + 8 + 4;
+constexpr std::uint64_t kItemBytesTypical = 10;
 /// The most that a group takes in the directory.
 constexpr std::uint64_t kGroupBytesMax = 5 + 10;
 
 }  // namespace
 
 Result<ItemRunWriter> ItemRunWriter::start(container::SegmentWriter& writer,
-                                           const format::RunLabel& label,
-                                           std::uint64_t item_count_max,
-                                           std::uint64_t body_bytes_max) {
-  const std::uint64_t blocks = item_count_max / kBlockItems + body_bytes_max / kBlockBytes + 1;
+                                           const format::RunLabel& label, const Size& size,
+                                           bool is_typical) {
+  const std::uint64_t blocks = size.item_count / kBlockItems + size.body_bytes / kBlockBytes + 1;
   const std::uint64_t bytes =
-      body_bytes_max + item_count_max * (kItemBytesMax + kGroupBytesMax) +
+      (is_typical ? size.body_bytes / 8 * 5 : size.body_bytes) +
+      size.item_count * (is_typical ? kItemBytesTypical : kItemBytesMax) +
+      size.group_count * kGroupBytesMax +
       blocks * (sizeof(format::ItemBlockHeader) + sizeof(format::ItemBlockPlace)) + 8 +
       sizeof(format::ItemRunFooter);
   CRAWLSTORE_TRY(auto run, container::RunWriter::start(writer, label, bytes));

@@ -15,11 +15,18 @@ namespace crawlstore::frontier {
 /// and the index.
 class ItemRunWriter {
  public:
-  /// Reserves room for so many items, at least one, and bytes of bodies.
-  ///   errors  of the storage
+  /// The most that a run will have.
+  struct Size {
+    std::uint64_t item_count = 0;
+    std::uint64_t group_count = 0;
+    std::uint64_t body_bytes = 0;
+  };
+  /// Reserves room.
+  ///   is_typical  about what such runs take: it may turn out to be too little (kTooLarge)
+  ///   errors      of the storage
   static Result<ItemRunWriter> start(container::SegmentWriter& writer,
-                                     const format::RunLabel& label, std::uint64_t item_count_max,
-                                     std::uint64_t body_bytes_max);
+                                     const format::RunLabel& label, const Size& size,
+                                     bool is_typical);
 
   /// Adds an item behind all others in the order of group, order and id; one like the last one is
   /// left out.

@@ -16,7 +16,26 @@
 #include "frontier/intervals.h"
 
 namespace crawlstore::frontier {
-namespace {}  // namespace
+namespace {
+
+/// Notes the best item in runs, where a walk has looked for it.
+void note_first(const Coming& coming, Group& group) {
+  const format::Item* const first = coming.first_in_runs();
+  group.is_run_known = first != nullptr;
+  if (first == nullptr) return;
+  group.run_order = first->order;
+  group.run_id = first->id;
+}
+
+/// Moves the times of a group that is visited at the clock.
+void charge(Group& group, const format::GroupRule& rule, std::uint64_t clock) {
+  const std::uint64_t soft_ms = stretched(rule.soft_ms, group.failure_count);
+  const std::uint64_t hard_ms = stretched(rule.hard_ms, group.failure_count);
+  group.soft_time = charged(group.soft_time, clock, soft_ms, rule.burst);
+  group.hard_time = charged(group.hard_time, clock, hard_ms, rule.burst);
+}
+
+}  // namespace
 
 std::optional<std::uint32_t> State::group_of_again(std::uint64_t id) const {
   const auto found = again_.find(id);
@@ -52,10 +71,19 @@ Result<void> State::add_runs(const std::vector<ItemRunPtr>& runs) {
 
 void State::rearrange(ItemsInRuns items, bool stores_items, std::uint64_t left_out_count) {
   waiting_count_ -= left_out_count;
-  if (stores_items) {
-    for (std::uint32_t group = 0; group < groups_.count(); ++group) {
-      groups_[group].items.erase_if([](const Item& item) { return item.attempt == 0; });
-    }
+  for (std::uint32_t group = 0; stores_items && group < groups_.count(); ++group) {
+    Group& of = groups_[group];
+    bool is_first = !runs_.has(group);  // of what is in runs
+    of.is_run_known = of.is_run_known || is_first;
+    of.items.erase_if([&](const Item& item) {
+      if (item.attempt != 0) return false;
+      if (is_first || std::pair(item.order, item.id) < std::pair(of.run_order, of.run_id)) {
+        of.run_order = item.order;
+        of.run_id = item.id;
+      }
+      is_first = false;
+      return true;
+    });
   }
   runs_.set(std::move(items));
 }
@@ -80,11 +108,13 @@ Result<std::optional<std::uint32_t>> State::next_group() {
   for (;;) {
     const auto group = schedule_.next();
     if (!group || groups_[*group].is_best_known) return group;
-    CRAWLSTORE_TRY(const auto best, Coming(groups_[*group].items, runs_, *group).next());
-    if (!best) {  // a file may tell so many dead entries that none is left
+    Coming coming(groups_[*group].items, runs_, *group);
+    CRAWLSTORE_TRY(coming.look());
+    note_first(coming, groups_[*group]);
+    if (groups_[*group].is_run_known || !groups_[*group].items.is_empty()) {
+      place(*group);
+    } else {  // a file may tell so many dead entries that none is left
       schedule_.remove(*group);
-    } else {
-      place(*group, best);
     }
   }
 }
@@ -119,6 +149,7 @@ Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::u
     Coming coming(groups_[group].items, runs_, group);
     CRAWLSTORE_TRY(coming.look());
     coming.leave(runs_);
+    note_first(coming, groups_[group]);
     found = LaterItem{0, group, {entry->order, id, 0, Body(run, entry->number)}};
   }
   again_.erase(id);
@@ -126,7 +157,7 @@ Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::u
   return found;
 }
 
-void State::place(std::uint32_t group, const std::optional<ComingItem>& best) {
+void State::place(std::uint32_t group) {
   Group& of = groups_[group];
   const GroupSetting& setting = groups_.setting(group);
   const bool is_in_runs = runs_.has(group);
@@ -134,12 +165,15 @@ void State::place(std::uint32_t group, const std::optional<ComingItem>& best) {
       of.leased_count >= setting.rule.in_flight_max) {
     return schedule_.remove(group);
   }
-  of.is_best_known = best || !is_in_runs;
+  const Item* const held = of.items.is_empty() ? nullptr : &of.items.first();
+  const bool is_again = held != nullptr && held->attempt != 0;
+  of.is_best_known = is_again || !is_in_runs || of.is_run_known;
   Visitable visitable;
-  if (best) {
-    visitable = {best->order, best->id};
-  } else if (!is_in_runs) {
-    visitable = {of.items.first().order, of.items.first().id};
+  if (of.is_best_known) {
+    const bool is_held =
+        held != nullptr && (is_again || !is_in_runs ||
+                            std::pair(held->order, held->id) < std::pair(of.run_order, of.run_id));
+    visitable = is_held ? Visitable{held->order, held->id} : Visitable{of.run_order, of.run_id};
   }
   const auto from = [&](std::uint64_t next, std::uint64_t interval) {
     const auto ms = stretched(interval, of.failure_count);
@@ -148,6 +182,83 @@ void State::place(std::uint32_t group, const std::optional<ComingItem>& best) {
   visitable.hard_from = from(of.hard_time, setting.rule.hard_ms);
   visitable.soft_from = std::max(visitable.hard_from, from(of.soft_time, setting.rule.soft_ms));
   schedule_.set(group, visitable);
+}
+
+namespace {
+
+/// An item that leaves with a visit. One whose id is leased, or was taken and waits again, came to
+/// wait twice: it is gone.
+struct VisitedItem {
+  ComingItem item;
+  bool is_taken = false;
+};
+
+/// Walks until so many can be taken, or there are no more.
+Result<std::vector<VisitedItem>> items_of_visit(const State& state, Coming& coming,
+                                                std::uint32_t count) {
+  std::vector<VisitedItem> items;
+  std::unordered_set<std::uint64_t, SeededHash> ids;
+  while (ids.size() < count) {
+    CRAWLSTORE_TRY(const auto item, coming.next());
+    if (!item) break;
+    const bool was_taken = item->held != nullptr && item->held->attempt != 0;
+    const bool is_twice =
+        state.leases().find(item->id) != nullptr || (!was_taken && state.group_of_again(item->id));
+    items.push_back({*item, !is_twice && ids.insert(item->id).second});
+  }
+  return items;
+}
+
+format::VisitStep visit_of(std::uint32_t group, const std::vector<VisitedItem>& items) {
+  format::VisitStep visit{group, 0, 0};
+  std::uint64_t sum = 0;
+  for (const auto& [item, is_taken] : items) {
+    if (!is_taken) continue;
+    sum += item.id;
+    ++visit.count;
+  }
+  visit.check = static_cast<std::uint16_t>(sum);
+  return visit;
+}
+
+}  // namespace
+
+Result<format::VisitStep> State::visit(std::uint32_t group, std::uint32_t count_max,
+                                       const OnTaken& taken, const format::VisitStep* expected) {
+  Group& of = groups_[group];
+  std::optional<Coming> coming;
+  std::vector<VisitedItem> items;
+  format::VisitStep visit{group, count_max, 0};
+  do {  // until no item is passed behind the last one that is taken
+    coming.emplace(of.items, runs_, group);
+    CRAWLSTORE_TRY(items, items_of_visit(*this, *coming, visit.count));
+    visit = visit_of(group, items);
+  } while (!items.empty() && !items.back().is_taken);
+  if (expected != nullptr && visit.count < expected->count) {
+    return fail(Errc::kSegmentInvalid, "a visit takes more than waits");
+  }
+  if (expected != nullptr && visit.check != expected->check) {
+    return fail(Errc::kSegmentInvalid, "a visit takes other items than it took");
+  }
+  schedule_.remove(group);
+  if (visit.count == 0) return visit;
+  CRAWLSTORE_TRY(coming->look());
+  for (const auto& [item, is_taken] : items) {
+    Item leased = item.held != nullptr
+                      ? of.items.take_first()
+                      : Item{item.order, item.id, 0, Body(runs_.runs()[item.run].run, item.number)};
+    if (!is_taken) continue;
+    again_.erase(item.id);
+    ++leased.attempt;
+    const Lease& lease = leases_.put({group, lease_until_, std::move(leased)});
+    if (taken) CRAWLSTORE_TRY(taken(lease));
+  }
+  coming->leave(runs_);
+  note_first(*coming, of);
+  of.leased_count += visit.count;
+  waiting_count_ -= items.size();
+  charge(of, groups_.setting(group).rule, clock_);
+  return visit;
 }
 
 Result<bool> is_waiting(const State& state, std::uint32_t group, std::uint64_t id) {
@@ -162,21 +273,6 @@ Result<bool> is_waiting(const State& state, std::uint32_t group, std::uint64_t i
   }
   CRAWLSTORE_TRY(const auto entry, find_in_runs(state.runs(), group, id));
   return entry.has_value();
-}
-
-Result<std::vector<VisitedItem>> items_of_visit(const State& state, Coming& coming,
-                                                std::uint32_t count) {
-  std::vector<VisitedItem> items;
-  std::unordered_set<std::uint64_t, SeededHash> ids;
-  while (ids.size() < count) {
-    CRAWLSTORE_TRY(const auto item, coming.next());
-    if (!item) break;
-    const bool was_taken = item->held != nullptr && item->held->attempt != 0;
-    const bool is_twice =
-        state.leases().find(item->id) != nullptr || (!was_taken && state.group_of_again(item->id));
-    items.push_back({*item, !is_twice && ids.insert(item->id).second});
-  }
-  return items;
 }
 
 }  // namespace crawlstore::frontier

@@ -20,6 +20,9 @@
 
 namespace crawlstore::frontier {
 
+/// Told of each item that a visit takes; its failure ends the step half made.
+using OnTaken = std::function<Result<void>(const Lease&)>;
+
 /// A frontier: what all steps so far have made of it. There is no other way to change it than
 /// steps, so whoever applies those of a file has what its writer had: spec/format.md#step-runs.
 /// Items that were never taken, and whose time has come, may be in runs; all others are in memory.
@@ -30,14 +33,11 @@ class State {
  public:
   explicit State(const format::GroupRule& default_rule) : groups_(default_rule) {}
 
-  /// Told of each item that a visit takes; its failure ends the step half made.
-  using Taken = std::function<Result<void>(const Lease&)>;
-
   /// Makes a step, whose values are in the ranges of the format.
   ///   errors  kSegmentInvalid: it contradicts what is there; kUnknownFeature: it is of something
   ///           that this version does not have; of damage. But for lists, and where `taken`
   ///           fails, nothing has changed then
-  Result<void> apply(const format::Step& step, const Taken& taken = {});
+  Result<void> apply(const format::Step& step, const OnTaken& taken = {});
   /// Takes these runs, of which nothing has left, before any step.
   ///   errors  kSegmentInvalid: one is of groups that are none; kUnknownFeature: they are too many
   Result<void> add_runs(const std::vector<ItemRunPtr>& runs);
@@ -69,10 +69,14 @@ class State {
   Result<std::optional<std::uint32_t>> next_group();
   /// The time from which there will be one, or a lease ends, if nothing else happens; none: never.
   [[nodiscard]] std::optional<std::uint64_t> next_due() const;
-  /// Keeps a group from next_group(), until place().
-  void hide(std::uint32_t group) { schedule_.remove(group); }
-  /// Puts a group where it belongs, with its best item if that is known.
-  void place(std::uint32_t group, const std::optional<ComingItem>& best = {});
+  /// Visits a group: takes its first items, at most `count_max`. It is not next_group() any more
+  /// until place() is called.
+  ///   expected  the same, where it was made before
+  ///   errors    kSegmentInvalid: it is not what was expected; those of ItemRun::item()
+  Result<format::VisitStep> visit(std::uint32_t group, std::uint32_t count_max,
+                                  const OnTaken& taken,
+                                  const format::VisitStep* expected = nullptr);
+  void place(std::uint32_t group);
 
  private:
   class Steps;
@@ -95,16 +99,5 @@ class State {
 /// Whether an item of this id waits in a group. Cost: O(n) of what waits there.
 ///   errors  those of ItemRun::item()
 Result<bool> is_waiting(const State& state, std::uint32_t group, std::uint64_t id);
-
-/// An item that leaves with a visit. One whose id is leased, or was taken and waits again, came to
-/// wait twice: it is gone.
-struct VisitedItem {
-  ComingItem item;
-  bool is_taken = false;
-};
-/// Walks until so many can be taken, or there are no more.
-///   errors  those of ItemRun::item()
-Result<std::vector<VisitedItem>> items_of_visit(const State& state, Coming& coming,
-                                                std::uint32_t count);
 
 }  // namespace crawlstore::frontier

@@ -57,7 +57,7 @@ std::string text_of(StepBytes bytes) {
 
 class State::Steps {
  public:
-  Steps(State& state, const Taken& taken) : s_(state), taken_(taken) {}
+  Steps(State& state, const OnTaken& taken) : s_(state), taken_(taken) {}
 
   Result<void> on(const ClockStep& step);
   Result<void> on(const GroupStep& step);
@@ -83,13 +83,12 @@ class State::Steps {
 
  private:
   [[nodiscard]] bool has(std::uint32_t group) const { return group < s_.groups_.count(); }
-  void charge(std::uint32_t group);
 
   State& s_;
-  const Taken& taken_;
+  const OnTaken& taken_;
 };
 
-Result<void> State::apply(const Step& step, const Taken& taken) {
+Result<void> State::apply(const Step& step, const OnTaken& taken) {
   Steps steps(*this, taken);
   return std::visit([&steps](const auto& one) { return steps.on(one); }, step);
 }
@@ -130,34 +129,7 @@ Result<void> State::Steps::on(const LeaseStep& step) {
 
 Result<void> State::Steps::on(const VisitStep& step) {
   if (!has(step.group)) return contradicts("a frontier visits a group that is none");
-  Group& group = s_.groups_[step.group];
-  Coming coming(group.items, s_.runs_, step.group);
-  CRAWLSTORE_TRY(const auto items, items_of_visit(s_, coming, step.count));
-  std::uint64_t sum = 0;
-  std::uint32_t count = 0;
-  for (const auto& [item, is_taken] : items) {
-    sum += is_taken ? item.id : 0;
-    count += is_taken ? 1 : 0;
-  }
-  if (count < step.count) return contradicts("a visit takes more than waits");
-  if (static_cast<std::uint16_t>(sum) != step.check) {
-    return contradicts("a visit takes other items than it took");
-  }
-  CRAWLSTORE_TRY(coming.look());
-  for (const auto& [item, is_taken] : items) {
-    Item leased = item.held != nullptr ? group.items.take_first()
-                                       : Item{item.order, item.id, 0,
-                                              Body(s_.runs_.runs()[item.run].run, item.number)};
-    if (!is_taken) continue;
-    s_.again_.erase(item.id);
-    ++leased.attempt;
-    const Lease& lease = s_.leases_.put({step.group, s_.lease_until_, std::move(leased)});
-    if (taken_) CRAWLSTORE_TRY(taken_(lease));
-  }
-  coming.leave(s_.runs_);
-  group.leased_count += step.count;
-  s_.waiting_count_ -= items.size();
-  charge(step.group);
+  CRAWLSTORE_TRY(s_.visit(step.group, step.count, taken_, &step));
   s_.place(step.group);
   return {};
 }
@@ -281,6 +253,7 @@ Result<void> State::Steps::on(const LeftStep& step) {
       return contradicts("more items of a group have left a run than it has");
     }
     s_.runs_.leave(static_cast<std::size_t>(run - runs.begin()), step.group, count);
+    s_.groups_[step.group].is_run_known = false;
     s_.waiting_count_ -= count;
   }
   s_.place(step.group);
@@ -292,6 +265,7 @@ Result<void> State::Steps::on(const DeadStep& step) {
     return contradicts("more entries of a group are dead than it has");
   }
   s_.runs_.end(step.group, step.id, {RunId{step.run_id}, step.count});
+  s_.groups_[step.group].is_run_known = false;
   s_.waiting_count_ -= step.count;
   s_.place(step.group);
   return {};
@@ -317,15 +291,6 @@ Result<void> State::Steps::on(const AgainStep& step) {
   s_.wait(step.group, {queue_order(step.priority), step.id, step.attempt, text_of(step.body)},
           step.time);
   return {};
-}
-
-void State::Steps::charge(std::uint32_t group) {
-  Group& of = s_.groups_[group];
-  const GroupRule& rule = s_.groups_.setting(group).rule;
-  of.soft_time =
-      charged(of.soft_time, s_.clock_, stretched(rule.soft_ms, of.failure_count), rule.burst);
-  of.hard_time =
-      charged(of.hard_time, s_.clock_, stretched(rule.hard_ms, of.failure_count), rule.burst);
 }
 
 }  // namespace crawlstore::frontier

@@ -35,6 +35,22 @@ class StepLog {
   }
   void clear() { cut(0); }
 
+  /// The bytes of journals of all steps, about.
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t sum = open_ ? open_->payload_bytes() : 0;
+    for (const auto& piece : closed_) sum += piece.size();
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t count() {
+    close();
+    std::uint64_t sum = 0;
+    for (const auto& piece : closed_) {
+      const auto reader = format::StepReader::open(piece);
+      sum += reader ? reader->step_count() : 0;
+    }
+    return sum;
+  }
+
   /// Calls of(Step) with each, until it fails.
   template <class Of>
   Result<void> for_each(const Of& of) {

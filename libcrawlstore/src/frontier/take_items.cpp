@@ -14,35 +14,28 @@ namespace {
 /// Groups whose time has come that a call of take() looks for: a bound on how long it may last.
 constexpr std::size_t kWakeMax = std::size_t{1} << 16;
 
-/// The visit to a group that takes its first items, at most `count_max` and as many as its rule
-/// lets be in flight.
-Result<format::VisitStep> visit_of(const State& state, std::uint32_t group,
-                                   std::uint32_t count_max) {
-  const Group& of = state.groups()[group];
+/// The most items that a visit to a group may take.
+std::uint32_t count_of_visit(const State& state, std::uint32_t group, std::uint64_t count_max) {
   const std::uint32_t in_flight_max = state.groups().setting(group).rule.in_flight_max;
-  const std::uint32_t more = in_flight_max - std::min(in_flight_max, of.leased_count);
-  format::VisitStep visit{group, 0, 0};
-  std::uint64_t sum = 0;
-  Coming coming(of.items, state.runs(), group);
-  CRAWLSTORE_TRY(const auto items, items_of_visit(state, coming, std::min(count_max, more)));
-  for (const auto& [item, is_taken] : items) {
-    if (!is_taken) continue;
-    sum += item.id;
-    ++visit.count;
-  }
-  visit.check = static_cast<std::uint16_t>(sum);
-  return visit;
+  const std::uint32_t leased_count = state.groups()[group].leased_count;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(count_max, in_flight_max - std::min(in_flight_max, leased_count)));
 }
 
 }  // namespace
 
 Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& options,
-                                          std::uint64_t now_ms, const MakeStep& step) {
+                                          std::uint64_t now_ms, StepLog& log) {
   std::vector<TakenItem> taken;
+  const auto step = [&](const format::Step& made) -> Result<void> {
+    CRAWLSTORE_TRY(state.apply(made));
+    log.append(made);
+    return {};
+  };
   const std::uint64_t now = std::max(state.clock(), now_ms);
   const auto due = state.next_due();
   if (options.count == 0 || !due || *due > now) return taken;
-  if (now > state.clock()) CRAWLSTORE_TRY(step(format::ClockStep{now}, {}));
+  if (now > state.clock()) CRAWLSTORE_TRY(step(format::ClockStep{now}));
   const std::uint64_t until =
       options.lease_ms == 0
           ? 0
@@ -50,7 +43,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
   state.wake(std::max(kWakeMax, options.count));
   CRAWLSTORE_TRY(auto group, state.next_group());
   if (!group) return taken;
-  CRAWLSTORE_TRY(step(format::LeaseStep{until}, {}));
+  CRAWLSTORE_TRY(step(format::LeaseStep{until}));
   std::vector<std::uint32_t> visited;
   const auto note = [&](const Lease& lease) -> Result<void> {
     CRAWLSTORE_TRY(auto body, lease.item.body.text());
@@ -61,9 +54,9 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
   };
   while (group && taken.size() < options.count) {
     const auto more = std::min<std::uint64_t>(options.count - taken.size(), options.per_group);
-    CRAWLSTORE_TRY(const auto visit, visit_of(state, *group, static_cast<std::uint32_t>(more)));
-    if (visit.count != 0) CRAWLSTORE_TRY(step(visit, note));
-    state.hide(*group);
+    CRAWLSTORE_TRY(const auto visit,
+                   state.visit(*group, count_of_visit(state, *group, more), note));
+    if (visit.count != 0) log.append(visit);
     visited.push_back(*group);
     CRAWLSTORE_TRY(group, state.next_group());
   }

@@ -40,14 +40,16 @@ format::RunName name_of(container::Writer& writer, SegmentId segment, const RunP
 Result<Written> VersionWriter::write(const Version& before, StepLog& steps, State& state) {
   Written written{before};
   Version& next = written.version;
-  CRAWLSTORE_TRY(write_journals(next, steps));
-  const bool is_long = next.journal_bytes > std::max(checkpoint_bytes_, next.piece_bytes) ||
-                       next.journals.size() > kLongJournalsMax;
   next.table.next_id = std::max(next.table.next_id, state.next_id());
+  const bool is_long =
+      next.journal_bytes + steps.bytes() > std::max(checkpoint_bytes_, next.piece_bytes) ||
+      next.journals.size() >= kLongJournalsMax;
   if (is_long && state.groups().count() != 0) {
+    next.table.step_count += steps.count();
     CRAWLSTORE_TRY(write_checkpoint(written, state));
-  } else if (next.journals.size() > kJournalsMax) {
-    CRAWLSTORE_TRY(join_journals(next));
+  } else {
+    CRAWLSTORE_TRY(write_journals(next, steps));
+    if (next.journals.size() > kJournalsMax) CRAWLSTORE_TRY(join_journals(next));
   }
   next.table.group_count = state.groups().count();
   next.table.waiting_count = state.waiting_count() - written.left_out_count;
@@ -66,22 +68,14 @@ Result<void> VersionWriter::write_checkpoint(Written& next, State& state) {
   return write_pieces(next, state);
 }
 
-/// Writes a run of the items that were never taken, if they have half the bytes of a checkpoint.
-Result<void> VersionWriter::write_items(Written& next, const State& state) {
-  std::uint64_t count = 0;
-  std::uint64_t body_bytes = 0;
-  const auto is_new = [](const Item& item) { return item.attempt == 0; };
-  for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
-    for (const Item& item : state.groups()[group].items.all()) {
-      if (!is_new(item)) continue;
-      ++count;
-      body_bytes += item.body.held_bytes();
-    }
-  }
-  if (body_bytes + kItemBytes * count < checkpoint_bytes_ / 2) return {};
-  if (count == 0 || count > ItemRun::kItemsMax) return {};
-  const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
-  CRAWLSTORE_TRY(auto run, ItemRunWriter::start(writer_, label, count, body_bytes));
+namespace {
+
+bool is_new(const Item& item) {
+  return item.attempt == 0;
+}
+
+/// Adds all items that were never taken.
+Result<void> add_new_items(const State& state, ItemRunWriter& out) {
   std::vector<const Item*> items;
   for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
     items.clear();
@@ -91,56 +85,85 @@ Result<void> VersionWriter::write_items(Written& next, const State& state) {
     std::ranges::sort(items, [](const Item* a, const Item* b) { return leaves_before(*a, *b); });
     for (const Item* item : items) {
       CRAWLSTORE_TRY(const std::string body, item->body.text());
-      CRAWLSTORE_TRY(run.add({.group = group, .order = item->order, .id = item->id}, body));
+      CRAWLSTORE_TRY(out.add({.group = group, .order = item->order, .id = item->id}, body));
     }
   }
+  return {};
+}
+
+}  // namespace
+
+/// Writes a run of the items that were never taken, if they have half the bytes of a checkpoint.
+Result<void> VersionWriter::write_items(Written& next, const State& state) {
+  ItemRunWriter::Size size;
+  for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
+    const std::uint64_t count_before = size.item_count;
+    for (const Item& item : state.groups()[group].items.all()) {
+      if (!is_new(item)) continue;
+      ++size.item_count;
+      size.body_bytes += item.body.held_bytes();
+    }
+    size.group_count += size.item_count != count_before ? 1 : 0;
+  }
+  if (size.body_bytes + kItemBytes * size.item_count < checkpoint_bytes_ / 2) return {};
+  if (size.item_count == 0 || size.item_count > ItemRun::kItemsMax) return {};
   next.stores_items = true;
-  return add_items(next, label, run);
+  return add_run(next, size, [&](ItemRunWriter& out) { return add_new_items(state, out); });
 }
 
 /// Puts one run in the place of those that are to be joined, or none if nothing of them waits.
 Result<void> VersionWriter::join_items(Written& next) {
   const auto chosen = choose_item_join(next.items);
   if (chosen.empty()) return {};
-  std::vector<const WaitingRun*> joined;
-  std::uint64_t count = 0;
-  std::uint64_t body_bytes = 0;
-  for (const std::size_t i : chosen) {
-    joined.push_back(&next.items.runs[i]);
-    count += next.items.runs[i].waiting_count;
-    body_bytes += next.items.runs[i].run->body_bytes();
-  }
-  const auto is_joined = [&joined](RunId id) {
-    return std::ranges::find(joined, id, [](const auto* run) { return run->run->id(); }) !=
-           joined.end();
-  };
-  std::erase_if(next.version.table.runs, [&](const auto& span) { return is_joined(span.run); });
-  std::erase_if(next.version.items, [&](const auto& run) { return is_joined(run->id()); });
+  std::vector<WaitingRun> joined;
   std::vector<WaitingRun> others;
-  for (const WaitingRun& run : next.items.runs) {
-    if (!is_joined(run.run->id())) others.push_back(run);
-  }
-  if (count != 0) {
-    const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
-    CRAWLSTORE_TRY(auto out, ItemRunWriter::start(writer_, label, count, body_bytes));
-    CRAWLSTORE_TRY(frontier::join_items(joined, next.items.dead, out));
-    if (out.item_count() != 0) {
-      next.items.runs = std::move(others);
-      return add_items(next, label, out);
+  ItemRunWriter::Size size;
+  for (std::size_t i = 0; i < next.items.runs.size(); ++i) {
+    WaitingRun& run = next.items.runs[i];
+    if (!std::ranges::binary_search(chosen, i)) {
+      others.push_back(std::move(run));
+      continue;
     }
+    const RunId id = run.run->id();
+    std::erase_if(next.version.table.runs, [id](const auto& span) { return span.run == id; });
+    std::erase_if(next.version.items, [id](const auto& other) { return other->id() == id; });
+    size.item_count += run.waiting_count;
+    size.group_count += run.run->group_count();
+    size.body_bytes += run.run->body_bytes();
+    joined.push_back(std::move(run));
   }
   next.items.runs = std::move(others);
+  if (size.item_count != 0) {
+    const DeadEntries dead = next.items.dead;
+    CRAWLSTORE_TRY(add_run(next, size, [&](ItemRunWriter& out) {
+      next.items.dead = dead;
+      return frontier::join_items(joined, next.items.dead, out);
+    }));
+  }
   if (next.version.table.runs.empty()) next.gone = std::exchange(next.version.table.items, {});
   return {};
 }
 
-/// Ends a run of items, which is a step of its own.
-Result<void> VersionWriter::add_items(Written& next, const format::RunLabel& label,
-                                      ItemRunWriter& items) {
-  CRAWLSTORE_TRY(const auto ref, items.finish());
-  next.left_out_count += items.left_out_count();
-  CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, ref)));
-  next.version.table.runs.push_back({ref.run_id, ++next.version.table.step_count, 0});
+/// Writes a run of items, which is a step of its own; none if there is no item.
+///   add  Result<void>(ItemRunWriter&), adds the items; called again where the room was too little
+template <class Add>
+Result<void> VersionWriter::add_run(Written& next, const ItemRunWriter::Size& size,
+                                    const Add& add) {
+  const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
+  std::optional<format::RunRef> ref;
+  const auto write = [&](bool is_typical) -> Result<void> {
+    CRAWLSTORE_TRY(auto out, ItemRunWriter::start(writer_, label, size, is_typical));
+    CRAWLSTORE_TRY(add(out));
+    if (out.item_count() == 0) return {};
+    CRAWLSTORE_TRY(ref, out.finish());
+    next.left_out_count += out.left_out_count();
+    return {};
+  };
+  auto written = write(true);
+  if (!written && written.error().code == Errc::kTooLarge) written = write(false);
+  if (!written || !ref) return written;
+  CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, *ref)));
+  next.version.table.runs.push_back({ref->run_id, ++next.version.table.step_count, 0});
   next.version.items.push_back(run);
   next.items.runs.emplace_back(std::move(run));
   return {};

@@ -59,7 +59,8 @@ class VersionWriter {
   Result<void> write_checkpoint(Written& next, State& state);
   Result<void> write_items(Written& next, const State& state);
   Result<void> join_items(Written& next);
-  Result<void> add_items(Written& next, const format::RunLabel& label, ItemRunWriter& items);
+  template <class Add>
+  Result<void> add_run(Written& next, const ItemRunWriter::Size& size, const Add& add);
   Result<void> write_pieces(Written& next, const State& state);
   Result<void> write_groups(Version& next, const State& state);
   Result<container::RunPtr> write_run(SegmentId& segment, SegmentKind kind,
