@@ -136,11 +136,29 @@ class FrontierModel {
     std::ranges::sort(items, {}, &Item::id);
     return items;
   }
+  /// Items of a group that may be taken, the first to leave first.
+  [[nodiscard]] std::vector<Item> due(const std::string& key) const {
+    std::vector<Item> due;
+    for (const Item& item : items_) {
+      if (item.group == key && !item.until && item.not_before <= clock_) due.push_back(item);
+    }
+    std::ranges::sort(due, leaves_before);
+    return due;
+  }
+  [[nodiscard]] std::size_t waiting_count() const { return items_.size() - leased_count(); }
+  [[nodiscard]] std::size_t leased_count() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(items_, [](const Item& item) { return item.until.has_value(); }));
+  }
   [[nodiscard]] const std::map<std::string, Group>& groups() const { return groups_; }
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
   [[nodiscard]] std::uint64_t next_id() const { return next_id_; }
 
  private:
+  static bool leaves_before(const Item& a, const Item& b) {
+    return std::tuple(a.attempt == 0, -a.priority, a.id) <
+           std::tuple(b.attempt == 0, -b.priority, b.id);
+  }
   Group& group(const std::string& key) {
     return groups_.try_emplace(key, Group{groups_.size(), rule_}).first->second;
   }
@@ -158,10 +176,7 @@ class FrontierModel {
     for (Item& item : items_) {
       if (item.group == key && !item.until && item.not_before <= clock_) due.push_back(&item);
     }
-    std::ranges::sort(due, [](const Item* a, const Item* b) {
-      return std::tuple(a->attempt == 0, -a->priority, a->id) <
-             std::tuple(b->attempt == 0, -b->priority, b->id);
-    });
+    std::ranges::sort(due, [](const Item* a, const Item* b) { return leaves_before(*a, *b); });
     return due;
   }
   [[nodiscard]] static std::uint64_t from(std::uint64_t next, std::uint64_t interval,

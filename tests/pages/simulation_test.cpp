@@ -2,9 +2,9 @@
 //
 // T6: one writer and up to eight readers as interleaved steps over a storage that fails, and that
 // crashes. Readers act between the calls that the writer makes of its storage. The store has a
-// DRUM, pages with links, a queue and scores; pages/simulation/ says what each generation has to
-// show. A seed says it all: CRAWLSTORE_TEST_SEED=N begins with the simulation N, and
-// CRAWLSTORE_SIMULATIONS=N runs so many; CRAWLSTORE_LONG=1 runs 100,000.
+// DRUM, pages with links, a queue, a frontier and scores; pages/simulation/ says what each
+// generation has to show. A seed says it all: CRAWLSTORE_TEST_SEED=N begins with the simulation N,
+// and CRAWLSTORE_SIMULATIONS=N runs so many; CRAWLSTORE_LONG=1 runs 100,000.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +48,7 @@ class Simulation {
   [[nodiscard]] static bool failed() { return ::testing::Test::HasFailure(); }
 
   void operate() {
-    switch (random_.below(16)) {
+    switch (random_.below(18)) {
       case 0:
         return compact_file();
       case 1:
@@ -70,8 +70,11 @@ class Simulation {
         return remove_some_scores();
       case 10:
       case 11:
+        return take();
       case 12:
       case 13:
+      case 14:
+      case 15:
         return merge_pages();
       default:
         commit();
@@ -211,6 +214,7 @@ class Simulation {
   /// A change that is committed as a whole, with an array of scores now and then, or dropped.
   void transact() {
     Change change = random_change(random_, writer_.crawl(), writer_.now());
+    if (random_.below(2) == 0) change.frontier.push_back(random_take(random_));
     State next = writer_.now();
     apply(change, next);
     const std::optional<NewArray> array = random_array(3);
@@ -246,6 +250,19 @@ class Simulation {
     CRAWLSTORE_TRY(const auto snapshot, parts_.store->snapshot());
     CRAWLSTORE_TRY(const auto view, PageView::open(snapshot));
     return no_value(store_scores(*parts_.store, array.name, view, array.values));
+  }
+
+  /// Commits all that waits, unless there is nothing to take.
+  void take() {
+    FrontierChange change = random_take(random_);
+    State next = writer_.now();
+    apply(change, next.frontier);
+    const bool commits = !change.taken.empty();
+    const State result = commits ? next : writer_.committed();
+    const auto act = [this, change] { return call(change, *parts_.frontier); };
+    const bool is_done = writer_.attempt({act, {}, {result}, next, commits});
+    counts_.takes += is_done && commits;
+    if (!machine_.has_crashed() && !failed()) parts_.expect_waiting(writer_.now());
   }
 
   void set_scores() {
@@ -316,6 +333,9 @@ void print(const Counts& counts) {
   line("rollbacks", counts.rollbacks);
   line("transactions", counts.transactions);
   line("arrays of scores set or removed", counts.arrays);
+  line("takes of a frontier", counts.takes);
+  line("commits with more runs of items", counts.item_runs);
+  line("commits with fewer runs of items", counts.items_joined);
   line("hosts forgotten", counts.forgotten);
   line("compactions of the file", counts.compactions);
   line("compactions that joined links", counts.links_joined);
@@ -337,11 +357,13 @@ TEST(Simulation, ShowsReadersWhatWasCommittedWhateverFails) {
   if (wanted < 100) return;
   for (const std::uint64_t count :
        {counts.failures, counts.crashes, counts.looks_at_previous, counts.rollbacks,
-        counts.transactions, counts.arrays, counts.forgotten, counts.compactions}) {
+        counts.transactions, counts.arrays, counts.takes, counts.item_runs, counts.forgotten,
+        counts.compactions}) {
     EXPECT_GT(count, wanted / 10);
   }
   EXPECT_GT(counts.looks, wanted);
   EXPECT_GT(counts.links_joined, wanted / 50);
+  EXPECT_GT(counts.items_joined, wanted / 100);
   EXPECT_GT(counts.goings_on, wanted / 50);
   EXPECT_GT(counts.retries, 0U);
   EXPECT_GT(counts.merges_joined, 0U);

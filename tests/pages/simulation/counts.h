@@ -17,6 +17,9 @@ struct Counts {
   std::uint64_t rollbacks = 0;
   std::uint64_t transactions = 0;
   std::uint64_t arrays = 0;         ///< of scores, set or removed
+  std::uint64_t takes = 0;          ///< of a frontier, with something to take
+  std::uint64_t item_runs = 0;      ///< that a frontier wrote
+  std::uint64_t items_joined = 0;   ///< checkpoints that left fewer runs of items
   std::uint64_t forgotten = 0;      ///< hosts
   std::uint64_t compactions = 0;    ///< of the file
   std::uint64_t links_joined = 0;   ///< by compact()

@@ -128,8 +128,12 @@ Content content_of(const Snapshot& snapshot) {
   if (queued.size() != queue.info().page_count) {
     throw std::runtime_error("a queue has another number of pages than it says");
   }
-  return {rounds.key_count + rounds.pending_count, waiting_of(pages), pages_of(pages),
-          bytes_of(queued), scores_of(pages)};
+  return {rounds.key_count + rounds.pending_count,
+          waiting_of(pages),
+          pages_of(pages),
+          bytes_of(queued),
+          scores_of(pages),
+          frontier_of(snapshot)};
 }
 
 std::string difference(const Content& found, const Content& expected) {
@@ -141,6 +145,7 @@ std::string difference(const Content& found, const Content& expected) {
   compare("waiting edits", found.waiting, expected.waiting);
   compare("pages", found.pages, expected.pages);
   compare("queue", found.queue, expected.queue);
+  compare("frontier", found.frontier, expected.frontier);
   compare("scores", found.scores, expected.scores);
   words = words.empty() ? "equal" : "other " + words;
   return words + " (" + std::to_string(found.round_count) + " rounds for " +
@@ -148,7 +153,7 @@ std::string difference(const Content& found, const Content& expected) {
 }
 
 Content State::content() const {
-  Content content{round_count, {}, merged_pages, bytes_of(queue.all()), {}};
+  Content content{round_count, {}, merged_pages, bytes_of(queue.all()), {}, bytes_of(frontier)};
   for (const Edit& edit : waiting) {
     edit.as_event([&](const CrawlEvent& event) { append_event(content.waiting, event); });
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Values that the simulation (T6) compares: what a generation shows, and what a writer has made of
-/// DRUM, pages, queue and scores, said once more without a file.
+/// DRUM, pages, queue, frontier and scores, said once more without a file.
 
 #include <cstdint>
 #include <map>
@@ -13,6 +13,7 @@
 #include <crawlstore/snapshot.h>
 
 #include "pages/page_model.h"
+#include "pages/simulation/frontier_part.h"
 #include "queue/queue_words.h"
 
 namespace crawlstore::testing::simulation {
@@ -26,6 +27,7 @@ struct Content {
   std::string pages;              ///< with their links in both directions
   std::string queue;              ///< pages and priorities, the first to leave first
   std::string scores;             ///< arrays by name
+  std::string frontier;           ///< as frontier_of() tells it
   friend bool operator==(const Content&, const Content&) = default;
 };
 
@@ -43,6 +45,7 @@ struct State {
   std::string merged_pages;        ///< of Content: without them
   std::uint64_t merged_count = 0;  ///< pages without them
   QueueModel queue;
+  FrontierModel frontier{frontier_options().default_rule};
   std::map<std::string, std::vector<float>> scores;
 
   void add(const Edit& edit) {

@@ -154,19 +154,23 @@ void Parts::open(const State& state) {
   rounds.emplace(must(Drum<std::uint64_t>::open(*store, kRounds, drum_options())));
   pages.emplace(must(PageDb::open(*store, "pages", pages_options())));
   queue.emplace(must(Queue::open(*store)));
+  frontier.emplace(must(Frontier::open(*store, Frontier::kDefaultName, frontier_options())));
   expect_waiting(state);
 }
 
 void Parts::close() {
+  must(frontier->close());
   must(queue->close());
   must(pages->close());
   must(rounds->close());
+  frontier.reset();
   queue.reset();
   pages.reset();
   rounds.reset();
 }
 
 void Parts::drop() {
+  frontier.reset();
   queue.reset();
   pages.reset();
   rounds.reset();
@@ -177,6 +181,8 @@ void Parts::expect_waiting(const State& state) const {
   EXPECT_EQ(pages->status().edit_count, state.waiting.size());
   EXPECT_EQ(pages->status().page_count, state.merged_count);
   EXPECT_EQ(queue->count(), state.queue.count());
+  EXPECT_EQ(frontier->waiting_count(), state.frontier.waiting_count());
+  EXPECT_EQ(frontier->leased_count(), state.frontier.leased_count());
 }
 
 Change random_change(Random& random, RandomCrawl& crawl, const State& state) {
@@ -187,6 +193,9 @@ Change random_change(Random& random, RandomCrawl& crawl, const State& state) {
   for (std::uint64_t left = random.below(4); left > 0; --left) {
     change.queue.push_back(random_queue_change(random, state));
   }
+  for (std::uint64_t left = random.below(5); left > 0; --left) {
+    change.frontier.push_back(random_frontier_change(random, state.frontier));
+  }
   return change;
 }
 
@@ -194,6 +203,7 @@ void apply(Change& change, State& state) {
   ++state.round_count;
   for (const Edit& edit : change.edits) state.add(edit);
   for (QueueChange& queue_change : change.queue) apply(queue_change, state.queue);
+  for (FrontierChange& frontier_change : change.frontier) apply(frontier_change, state.frontier);
 }
 
 Result<void> apply(const Change& change, std::uint64_t round_count, Parts& parts) {
@@ -204,6 +214,9 @@ Result<void> apply(const Change& change, std::uint64_t round_count, Parts& parts
   for (const QueueChange& queue_change : change.queue) {
     CRAWLSTORE_TRY(const std::uint64_t result, call(queue_change, *parts.queue));
     EXPECT_EQ(result, queue_change.result) << "call " << static_cast<int>(queue_change.kind);
+  }
+  for (const FrontierChange& frontier_change : change.frontier) {
+    CRAWLSTORE_TRY(call(frontier_change, *parts.frontier));
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/frontier.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/queue.h>
 #include <crawlstore/store.h>
@@ -23,6 +24,7 @@ struct Parts {
   std::optional<Drum<std::uint64_t>> rounds;
   std::optional<PageDb> pages;
   std::optional<Queue> queue;
+  std::optional<Frontier> frontier;
 
   void open_store(std::unique_ptr<Storage> storage);
   /// Opens the parts, and expects in them what `state` says.
@@ -43,10 +45,12 @@ struct QueueChange {
   std::uint64_t result = 0;  ///< pages that are new, or did wait
 };
 
-/// A round: edits and calls of the queue that a writer submits at once, with a key for the DRUM.
+/// A round: edits and calls of the queue and the frontier that a writer submits at once, with a key
+/// for the DRUM.
 struct Change {
   std::vector<Edit> edits;
   std::vector<QueueChange> queue;
+  std::vector<FrontierChange> frontier;
 };
 
 Change random_change(Random& random, RandomCrawl& crawl, const State& state);

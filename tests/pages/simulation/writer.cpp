@@ -78,11 +78,22 @@ bool Writer::attempt(Operation operation) {
   if (!machine_.has_crashed()) machine_.end_trouble();
   now_ = std::move(operation.next);
   const Machine::Undisturbed undisturbed(machine_);
-  const Sight sight = sight_of(look());
+  const Snapshot snapshot = look();
+  count_item_runs(snapshot);
+  const Sight sight = sight_of(snapshot);
   const std::size_t place = history_.see_result(sight, first_result, !machine_.evicts());
   committed_ = history_.at(place);
   if (operation.is_durable) history_.acknowledge(place, sight.generation);
   return true;
+}
+
+void Writer::count_item_runs(const Snapshot& snapshot) {
+  const ItemRuns now = item_runs_of(snapshot);
+  if (now.step_count > item_runs_.step_count) {
+    counts_.item_runs += now.count > item_runs_.count;
+    counts_.items_joined += now.count < item_runs_.count;
+  }
+  item_runs_ = now;
 }
 
 bool Writer::goes_on(const Error& error) {
@@ -118,7 +129,9 @@ void Writer::crash() {
 void Writer::open(bool has_crashed) {
   verify_deep();
   parts_.open_store(machine_.open(OpenMode::kWrite));
-  now_ = committed_ = history_.see_opened(sight_of(look()));
+  const Snapshot snapshot = look();
+  now_ = committed_ = history_.see_opened(sight_of(snapshot));
+  item_runs_ = item_runs_of(snapshot);
   machine_.forget_plan();
   if (has_crashed || random_.below(2) == 0) {
     must(without_lost_readers([this] { return no_value(parts_.store->commit()); }));

@@ -71,6 +71,8 @@ class Writer {
   void open(bool has_crashed);
   /// The process is killed, and another one opens the store.
   void give_up();
+  /// Counts runs that came and went since the commit before, but not by a rollback.
+  void count_item_runs(const Snapshot& snapshot);
   /// Whether the writer goes on, without what failed: nothing has changed.
   bool goes_on(const Error& error);
   /// A reader may hold what the cache showed and the disk never had: until it is closed, nobody can
@@ -85,6 +87,7 @@ class Writer {
   Readers readers_;
   State committed_;
   State now_;
+  ItemRuns item_runs_;  ///< of what was committed
   Parts parts_;
 };
 
