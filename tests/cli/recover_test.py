@@ -29,6 +29,25 @@ def events(first, end):
     return "\n".join(lines).encode() + b"\n"
 
 
+def frontier_lines():
+    """As many bytes as a checkpoint needs, so that items go into a run, and some more."""
+    lines = [b"large\t%d\t%d-%s\n" % (i % 5, i, b"b" * 60_000) for i in range(150)]
+    return b"".join(lines + [b"small\t%d\tbody %d\n" % (i % 7, i) for i in range(60)])
+
+
+def frontier_of(test, name):
+    """Groups with their times, leases, and items that wait; None where there is no frontier.
+
+    Long bodies are in one run: some of them tell whether it is there."""
+    answer = test.run_command("frontier", name, "--groups", "--json")
+    if answer.code != 0:
+        test.assertIn(b"has no frontier", answer.err)
+        return None
+    lists = (("large", "4"), ("small", "1000"))  # no more of `large` are leased
+    return [json.loads(answer.out), *(json.loads(test.succeed(
+        "frontier", name, "--group", group, "-n", count, "--json").out) for group, count in lists)]
+
+
 class Content:
     """All that a file holds."""
 
@@ -51,6 +70,7 @@ class Content:
             text = test.succeed("export", name, "--format", "queue").out.decode()
             self.queue = {tuple(line.split("\t")) for line in text.splitlines()}
         self.drums = {drum["name"]: drum for drum in self.info["drums"]}
+        self.frontier = frontier_of(test, name)
 
 
 class Recover(pages_command.PagesTest):
@@ -69,17 +89,35 @@ class Recover(pages_command.PagesTest):
 
     def make_file(self):
         self.contents = {}
+        self.succeed("frontier", "x.crawl", "--put", "-", "--default", "delay=none,in-flight=90",
+                     data=frontier_lines())
+        self.succeed("frontier", "x.crawl", "--group", "large", "--set", "in-flight=4")
+        self.succeed("compact", "x.crawl")
         for first in (0, PAGE_COUNT // 2):
             self.load(events(first, first + PAGE_COUNT // 2), "jsonl")
             self.keep_content()
         old_superblocks = self.file.read_bytes()[SUPERBLOCKS[0]:DATA_START]
         lines = b"".join(url(i).encode() + b"\n" for i in range(0, PAGE_COUNT, 3))
-        for words, data in ((("seen", "x.crawl", "--drum", "fresh"), lines),
-                            (("rank", "x.crawl"), b""),
-                            (("queue", "x.crawl", "--fill-from", "pagerank"), b"")):
-            self.succeed(*words, data=data)
-            self.keep_content()
+        ids = self.take()
+        self.succeed("seen", "x.crawl", "--drum", "fresh", data=lines)
+        self.keep_content()
+        self.end(ids)
+        self.succeed("rank", "x.crawl")
+        self.keep_content()
+        self.succeed("frontier", "x.crawl", "--put", "-", data=b"small\t9\tmore\n")
+        self.succeed("queue", "x.crawl", "--fill-from", "pagerank")
+        self.keep_content()
         Recover.made = self.file.read_bytes(), self.contents, old_superblocks
+
+    def take(self):
+        taken = self.succeed("take", "x.crawl", "-n", "40", "--per-group", "20").out
+        return [int(line.split(b"\t")[0]) for line in taken.splitlines()]
+
+    def end(self, ids):
+        """Some items are done, one is given back, and one waits for a time."""
+        lines = [b"%d\n" % item for item in ids[::3]]
+        lines += [b"%d\tfailed\n" % ids[1], b"%d\tretry 2100-01-01\n" % ids[2]]
+        self.succeed("done", "x.crawl", data=b"".join(lines))
 
     def keep_content(self):
         content = Content(self, "x.crawl")
@@ -112,12 +150,15 @@ class Recover(pages_command.PagesTest):
         self.content = self.contents.get(found["generation"])
         if self.content is None:
             return parts  # of a commit between two commands
+        frontier = None if "frontier" in parts else self.content.frontier
         if "pages" in parts:
             self.assertNotIn("pages", {one["name"] for one in
                                        json.loads(self.succeed("info", "new.crawl", "--json").out)
                                        ["page_databases"]})
+            self.assertEqual(frontier_of(self, "new.crawl"), frontier, what)
             return parts
         new = Content(self, "new.crawl")
+        self.assertEqual(new.frontier, frontier, what)
         self.check_pages(found, new, what)
         self.check_edges(found, new, what)
         for name, text in self.content.scores.items():
@@ -196,10 +237,13 @@ class Recover(pages_command.PagesTest):
             key = run["segment"] if command.IS_LONG else kinds[run["segment"]]
             first_runs.setdefault(key, run)
         self.assertGreater(len(first_runs), 10)
+        lost = {}
         for run in first_runs.values():
             data = bytearray(self.whole)
             data[run["offset_bytes"]] ^= 1
-            self.check(data, kinds[run["segment"]])
+            lost[kinds[run["segment"]]] = self.check(data, kinds[run["segment"]])
+        for part in ("frontier", "frontier_steps", "frontier_groups", "frontier_items"):
+            self.assertIn("frontier", lost[part], part)
 
     def test_without_identity_and_superblocks(self):
         answer, found = self.recover(self.zeroed(0, DATA_START))
@@ -218,9 +262,10 @@ class Recover(pages_command.PagesTest):
         self.assertEqual(found["generation"], max(self.contents))
 
     def test_names_the_commits_that_it_leaves(self):
-        (root,) = [int(field["value"], 0) for field in json.loads(
-            self.succeed("dump", "x.crawl", "--json").out)["fields"]
-                   if field["name"] == "root_offset_bytes"][:1]
+        fields = json.loads(self.succeed("dump", "x.crawl", "--json").out)["fields"]
+        generations, roots = ([int(field["value"], 0) for field in fields if field["name"] == name]
+                              for name in ("generation", "root_offset_bytes"))
+        root = dict(zip(generations, roots))[max(generations)]
         found = self.recover(self.zeroed(root, 4096))[1]
         self.assertLess(found["generation"], found["newest_generation"])
         self.assertIn("commits", {loss["part"] for loss in found["losses"]})
@@ -242,7 +287,7 @@ class Recover(pages_command.PagesTest):
     def same_content(self, found):
         """All that the file held is there, under the names that it had."""
         new = Content(self, "new.crawl")
-        for part in ("pages", "edges", "queue"):
+        for part in ("pages", "edges", "queue", "frontier"):
             self.assertEqual(getattr(new, part), getattr(self.content, part))
         lost = {loss["name"] for loss in found["losses"] if loss["part"] == "scores"}
         self.assertEqual(new.scores, {name: scores for name, scores in self.content.scores.items()
@@ -298,14 +343,20 @@ class Recover(pages_command.PagesTest):
         self.assertIn(b"no run of the file can be proved", answer.err)
         self.assertNotIn(b"recover FILE NEW", answer.err)
 
-    def check_held(self, new, what):
+    def check_held(self, what):
         """Nothing is in the new file that the whole one never held."""
         held = list(self.contents.values())
+        frontiers = [None, *(one.frontier for one in held)]
+        if not json.loads(self.succeed("info", "new.crawl", "--json").out)["page_databases"]:
+            self.assertIn(frontier_of(self, "new.crawl"), frontiers, what)
+            return
+        new = Content(self, "new.crawl")
         for index, page in new.pages.items():
             urls = {content.pages.get(index, {"url": ""})["url"] for content in held}
             self.assertIn(page["url"], urls | {""}, what)
         self.assertLessEqual(new.edges, set().union(*(one.edges for one in held)), what)
         self.assertLessEqual(new.queue, set().union(*(one.queue for one in held)), what)
+        self.assertIn(new.frontier, frontiers, what)
 
     def test_of_a_file_that_was_cut(self):
         """Whatever has a whole table of a part left gives a new file."""
@@ -320,7 +371,7 @@ class Recover(pages_command.PagesTest):
                 continue
             made += 1
             if command.IS_LONG or made % 4 == 1:
-                self.check_held(Content(self, "new.crawl"), length)
+                self.check_held(length)
         self.assertGreater(made, 0)
 
     def test_refuses_what_it_cannot_do(self):
