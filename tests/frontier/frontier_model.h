@@ -117,7 +117,9 @@ class FrontierModel {
   void extend(std::uint64_t id, std::uint64_t until, std::uint64_t now) {
     set_clock(now);
     Item* const item = find(id);
-    if (item != nullptr && item->until) item->until = until;
+    if (item == nullptr || !item->until) return;
+    item->until = until;
+    if (until != 0 && until <= clock_) item->until.reset();
   }
   void set_rule(const std::string& key, const FrontierRule& rule) { group(key).rule = rule; }
   void drop_group(const std::string& key) {

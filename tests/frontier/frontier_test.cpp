@@ -88,9 +88,11 @@ class FrontierCalls : public ::testing::Test {
         must(frontier_->give_back(std::vector{back}, now_));
         return model_.give_back(back, now_);
       }
-      case 3:
-        must(frontier_->extend(std::vector{some_leased()}, now_ + 500, now_));
-        return model_.extend(last_leased_, now_ + 500, now_);
+      case 3: {
+        const std::uint64_t until = random_.one_in(4) ? 0 : now_ + random_.below(500) - 50;
+        must(frontier_->extend(std::vector{some_leased()}, until, now_));
+        return model_.extend(last_leased_, until, now_);
+      }
       case 4: {
         const std::string key = some_key();
         const std::uint64_t delay = random_.below(60);

@@ -79,7 +79,7 @@ class Frontier {
   ///   errors  kInvalidArgument: a time of 2^48 or more
   [[nodiscard]] Result<FrontierDone> give_back(std::span<const GivenBack> items,
                                                std::optional<std::uint64_t> now_ms = {});
-  /// Leases end at another time; 0: never. errors  as give_back()
+  /// Leases end at another time, which may have come; 0: never. errors  as give_back()
   [[nodiscard]] Result<FrontierDone> extend(std::span<const std::uint64_t> ids,
                                             std::uint64_t until_ms,
                                             std::optional<std::uint64_t> now_ms = {});

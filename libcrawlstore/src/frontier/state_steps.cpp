@@ -173,6 +173,11 @@ Result<void> State::Steps::on(const BackStep& step) {
 Result<void> State::Steps::on(const ExtendStep& step) {
   auto lease = s_.leases_.take(step.id);
   if (!lease) return contradicts("a lease is extended that is none");
+  if (step.until != 0 && step.until <= s_.clock_) {
+    --s_.groups_[lease->group].leased_count;
+    s_.wait(lease->group, std::move(lease->item), 0);
+    return {};
+  }
   lease->until = step.until;
   s_.leases_.put(*std::move(lease));
   return {};
