@@ -107,7 +107,7 @@ class Writer final : public SegmentWriter {
   void drop_changes() noexcept;
 
   /// Publishes the pending changes as the next generation; durable when it returns. Without changes
-  /// it returns the current generation and writes nothing, unless `even_empty`.
+  /// it returns the current one, once step 0 has made that durable, unless `even_empty`.
   ///   errors  kNoSpace and the like: nothing changed, the changes are still pending;
   ///           kPoisoned: a sync failed, reopen the store
   Result<Generation> commit(bool even_empty = false);
