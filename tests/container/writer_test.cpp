@@ -66,7 +66,7 @@ TEST(Writer, ReturnsTheCurrentGenerationWithoutChanges) {
   const ContainerStore store;
   const auto writer = store.writer();
   EXPECT_EQ(must(writer->commit()).value, 1U);
-  // What was opened may have been in the cache alone: now it is durable.
+  // The opened generation may have been in the cache alone: now it is durable.
   const StorageCounters settled = writer->storage().counters();
   EXPECT_GT(settled.sync_count, 0U);
   EXPECT_EQ(must(writer->commit()).value, 1U);

@@ -379,7 +379,12 @@ TEST_F(OwnIds, ThatWaitTwiceDoNoHarm) {
   for (int round = 0; round < 200 && !HasFailure(); ++round) {
     for (int i = 0; i < 20; ++i) {
       const std::string key = some_key();
-      const FrontierItem item{key, 1.0 * i, {}, 0, random_.below(100)};
+      const std::uint64_t later = random_.one_in(4) ? now_ + random_.below(200) : 0;
+      const FrontierItem item{key,
+                              static_cast<double>(random_.below(4)),
+                              {},
+                              later,
+                              random_.below(round % 2 == 0 ? 100 : 5)};
       (void)frontier_->put(std::vector{item});  // refused when its item was taken
     }
     now_ += 20;
@@ -387,7 +392,12 @@ TEST_F(OwnIds, ThatWaitTwiceDoNoHarm) {
     std::set<std::uint64_t> ids;
     for (const TakenItem& item : taken) EXPECT_TRUE(ids.insert(item.id).second);
     if (!taken.empty()) must(frontier_->finish(std::vector{taken[0].id}, now_));
+    if (taken.size() > 1) {
+      must(frontier_->give_back(std::vector<GivenBack>{{taken[1].id, now_ + 30, true}}, now_));
+    }
     must(frontier_->remove(std::vector<FrontierKey>{{some_key(), random_.below(100)}}));
+    const FrontierUpdate to{{some_key(), random_.below(5)}, 1, 0, {}};
+    must(frontier_->update(std::vector{to}));
     if (random_.one_in(20)) reopen();
   }
   must(store_->commit());

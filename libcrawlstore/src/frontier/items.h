@@ -46,8 +46,14 @@ class ItemHeap {
     items_.pop_back();
     return item;
   }
-  std::optional<Item> take(std::uint64_t id) {
-    const auto found = std::ranges::find(items_, id, &Item::id);
+  /// Takes the first to leave of those with this id.
+  ///   is_again  only one that was taken before
+  std::optional<Item> take(std::uint64_t id, bool is_again) {
+    auto found = items_.end();
+    for (auto item = items_.begin(); item != items_.end(); ++item) {
+      if (item->id != id || (is_again && item->attempt == 0)) continue;
+      if (found == items_.end() || leaves_before(*item, *found)) found = item;
+    }
     if (found == items_.end()) return std::nullopt;
     Item item = std::move(*found);
     *found = std::move(items_.back());

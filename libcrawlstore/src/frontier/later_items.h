@@ -39,9 +39,18 @@ class LaterItems {
     items_.pop_back();
     return item;
   }
-  std::optional<LaterItem> take(std::uint32_t group, std::uint64_t id) {
-    const auto found = std::ranges::find_if(
-        items_, [&](const LaterItem& item) { return item.item.id == id && item.group == group; });
+  /// Takes the one of the lowest time of those with this id, and of those the first to leave.
+  ///   is_again  only one that was taken before
+  std::optional<LaterItem> take(std::uint32_t group, std::uint64_t id, bool is_again) {
+    const auto is_before = [](const LaterItem& a, const LaterItem& b) {
+      return a.time != b.time ? a.time < b.time : leaves_before(a.item, b.item);
+    };
+    auto found = items_.end();
+    for (auto item = items_.begin(); item != items_.end(); ++item) {
+      const bool is_it = item->item.id == id && item->group == group;
+      if (!is_it || (is_again && item->item.attempt == 0)) continue;
+      if (found == items_.end() || is_before(*item, *found)) found = item;
+    }
     if (found == items_.end()) return std::nullopt;
     LaterItem item = std::move(*found);
     *found = std::move(items_.back());

@@ -132,15 +132,16 @@ void State::wait(std::uint32_t group, Item item, std::uint64_t time) {
   place(group);
 }
 
-Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::uint64_t id) {
+Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::uint64_t id,
+                                                     bool is_again) {
   std::optional<LaterItem> found;
-  if (auto item = groups_[group].items.take(id)) {
+  if (auto item = groups_[group].items.take(id, is_again)) {
     found = LaterItem{0, group, *std::move(item)};
   } else if (groups_[group].later_count != 0) {
-    found = later_.take(group, id);
+    found = later_.take(group, id, is_again);
     if (found) --groups_[group].later_count;
   }
-  if (!found) {
+  if (!found && !is_again) {
     CRAWLSTORE_TRY(const auto entry, find_in_runs(runs_, group, id));
     if (!entry) return found;
     const ItemRunPtr run = runs_.runs()[entry->run].run;
@@ -152,7 +153,8 @@ Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::u
     note_first(coming, groups_[group]);
     found = LaterItem{0, group, {entry->order, id, 0, Body(run, entry->number)}};
   }
-  again_.erase(id);
+  if (!found) return found;
+  if (found->item.attempt != 0) again_.erase(id);
   --waiting_count_;
   return found;
 }
@@ -248,7 +250,7 @@ Result<format::VisitStep> State::visit(std::uint32_t group, std::uint32_t count_
                       ? of.items.take_first()
                       : Item{item.order, item.id, 0, Body(runs_.runs()[item.run].run, item.number)};
     if (!is_taken) continue;
-    again_.erase(item.id);
+    if (leased.attempt != 0) again_.erase(item.id);
     ++leased.attempt;
     const Lease& lease = leases_.put({group, lease_until_, std::move(leased)});
     if (taken) CRAWLSTORE_TRY(taken(lease));

@@ -81,7 +81,8 @@ class State {
  private:
   class Steps;
   void wait(std::uint32_t group, Item item, std::uint64_t time);
-  Result<std::optional<LaterItem>> take_waiting(std::uint32_t group, std::uint64_t id);
+  Result<std::optional<LaterItem>> take_waiting(std::uint32_t group, std::uint64_t id,
+                                                bool is_again = false);
 
   std::uint64_t clock_ = 0;
   std::uint64_t lease_until_ = 0;  // of the visits to come

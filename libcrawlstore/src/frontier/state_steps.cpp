@@ -146,7 +146,7 @@ Result<void> State::Steps::on(const FinishStep& step) {
     const auto again = s_.again_.find(id);
     if (again == s_.again_.end()) return contradicts("an item is finished that was never taken");
     const std::uint32_t group = again->second;
-    CRAWLSTORE_TRY(s_.take_waiting(group, id));
+    CRAWLSTORE_TRY(s_.take_waiting(group, id, true));
     s_.groups_[group].failure_count = 0;
     s_.place(group);
   }
@@ -226,11 +226,14 @@ Result<void> State::Steps::on(const RuleStep& step) {
 Result<void> State::Steps::on(const DropStep& step) {
   if (!has(step.group)) return contradicts("a frontier drops a group that is none");
   Group& group = s_.groups_[step.group];
-  for (const Item& item : group.items.all()) s_.again_.erase(item.id);
+  const auto forget = [this](const Item& item) {
+    if (item.attempt != 0) s_.again_.erase(item.id);
+  };
+  std::ranges::for_each(group.items.all(), forget);
   s_.waiting_count_ -= group.items.size() + s_.runs_.leave_all(step.group);
   group.items.clear();
   if (group.later_count != 0) {
-    s_.later_.drop(step.group, [this](const LaterItem& later) { s_.again_.erase(later.item.id); });
+    s_.later_.drop(step.group, [&forget](const LaterItem& later) { forget(later.item); });
     s_.waiting_count_ -= std::exchange(group.later_count, 0);
   }
   s_.place(step.group);
