@@ -95,6 +95,7 @@ std::vector<std::size_t> choose_item_join(const ItemsInRuns& items) {
       return runs[a].waiting_count > runs[b].waiting_count;
     });
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(dense.size());
     for (const std::size_t i : dense) sizes.push_back(runs[i].waiting_count);
     const std::size_t first = container::choose_join_to_few(sizes, kKeptMax);
     chosen.insert(chosen.end(), dense.begin() + static_cast<std::ptrdiff_t>(first), dense.end());

@@ -307,8 +307,8 @@ void FoundParts::add_named_log(const PartName& part, const std::vector<RunId>& i
     numbers.next_run_id = std::max(numbers.next_run_id, id.value + 1);
   }
   std::ranges::sort(runs, {}, &RunRef::run_id);
-  const auto again = std::ranges::unique(runs, {}, &RunRef::run_id);
-  runs.erase(again.begin(), again.end());
+  const auto is_same = [](const RunRef& a, const RunRef& b) { return a.run_id == b.run_id; };
+  runs.erase(std::unique(runs.begin(), runs.end(), is_same), runs.end());
   add_log(part, std::move(runs), 0);
 }
 

@@ -19,7 +19,6 @@
 namespace crawlstore::rescue {
 namespace {
 
-using format::RunRef;
 using format::SegmentEntry;
 
 const format::KindRule& rule_of(SegmentKind kind) {
