@@ -396,7 +396,8 @@ TEST_F(OwnIds, ThatWaitTwiceDoNoHarm) {
       must(frontier_->give_back(std::vector<GivenBack>{{taken[1].id, now_ + 30, true}}, now_));
     }
     must(frontier_->remove(std::vector<FrontierKey>{{some_key(), random_.below(100)}}));
-    const FrontierUpdate to{{some_key(), random_.below(5)}, 1, 0, {}};
+    const std::string key = some_key();
+    const FrontierUpdate to{{key, random_.below(5)}, 1, 0, {}};
     must(frontier_->update(std::vector{to}));
     if (random_.one_in(20)) reopen();
   }
