@@ -9,15 +9,14 @@ comparison in which one is not like the others fails, RocksDB left out: its queu
 In the tables x says how many times better ours is: below 1 we are behind.
 """
 
-import functools
 import os
 import pathlib
 import shutil
 import tempfile
 
 import seen_table
-from compare_shared import (Failure, build, check_cap, install_packages, keeper, median_of,
-                            parse_cap, parse_number, parse_peers, run_line, say)
+from compare_shared import (Failure, add_run_options, build, check_cap, install_packages, keeper,
+                            median_of, parse_cap, parse_number, run_line, say)
 
 OURS = "crawlstore"
 PACKAGES = {"rocksdb": "librocksdb-dev", "lmdb": "liblmdb-dev", "std": None}
@@ -199,13 +198,5 @@ def add_verb(verbs):
                       help="items that a cycle takes (default 1000)")
     verb.add_argument("--cap", type=parse_cap, default=0, metavar="SIZE",
                       help="memory, page cache included; needs root (default none)")
-    verb.add_argument("--peers", type=functools.partial(parse_peers, PACKAGES),
-                      default=list(PACKAGES), metavar="A,B",
-                      help=f"all (default), none, or of: {', '.join(PACKAGES)}")
-    verb.add_argument("--runs", type=int, default=3, metavar="N",
-                      help="of each, in turns; medians count (default 3)")
-    verb.add_argument("--limit", type=int, default=900, metavar="SECONDS",
-                      help="a run that takes longer is ended (default 900)")
-    verb.add_argument("--dir", default=None, metavar="FOLDER",
-                      help="where the frontiers are written (default: the build folder)")
+    add_run_options(verb, PACKAGES, "frontiers")
     return verb

@@ -5,15 +5,14 @@ All run in turns, each in a process of its own, and medians count. Drivers add u
 in which order; a comparison in which one is not like the others fails.
 """
 
-import functools
 import os
 import pathlib
 import shutil
 import tempfile
 
 import seen_table
-from compare_shared import (Failure, build, check_cap, install_packages, keeper, median_of,
-                            parse_cap, parse_number, parse_peers, run_line, say)
+from compare_shared import (Failure, add_run_options, build, check_cap, install_packages, keeper,
+                            median_of, parse_cap, parse_number, run_line, say)
 
 OURS = "crawlstore"
 PACKAGES = {
@@ -201,13 +200,5 @@ def add_verb(verbs):
                            "where they do not fit (default none)")
     verb.add_argument("--memory", type=parse_number, default=0, metavar="SIZE",
                       help="for queues that want to know (default: half of the cap)")
-    verb.add_argument("--peers", type=functools.partial(parse_peers, PACKAGES),
-                      default=list(PACKAGES), metavar="A,B",
-                      help=f"all (default), none, or of: {', '.join(PACKAGES)}")
-    verb.add_argument("--runs", type=int, default=3, metavar="N",
-                      help="of each, in turns; medians count (default 3)")
-    verb.add_argument("--limit", type=int, default=900, metavar="SECONDS",
-                      help="a run that takes longer is ended (default 900)")
-    verb.add_argument("--dir", default=None, metavar="FOLDER",
-                      help="where the queues are written (default: the build folder)")
+    add_run_options(verb, PACKAGES, "queues")
     return verb

@@ -2,6 +2,7 @@
 """What the verbs of bench/compare share: numbers, failures, packages of peers, the build, runs."""
 
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -34,6 +35,19 @@ def parse_number(text):
 
 def parse_cap(text):
     return 0 if text == "none" else parse_number(text)
+
+
+def add_run_options(verb, packages, things):
+    """What every comparison of stores asks; `things` are what they write."""
+    verb.add_argument("--peers", type=functools.partial(parse_peers, packages),
+                      default=list(packages), metavar="A,B",
+                      help=f"all (default), none, or of: {', '.join(packages)}")
+    verb.add_argument("--runs", type=int, default=3, metavar="N",
+                      help="of each, in turns; medians count (default 3)")
+    verb.add_argument("--limit", type=int, default=900, metavar="SECONDS",
+                      help="a run that takes longer is ended (default 900)")
+    verb.add_argument("--dir", default=None, metavar="FOLDER",
+                      help=f"where the {things} are written (default: the build folder)")
 
 
 def parse_peers(packages, text):

@@ -17,12 +17,12 @@
 /// clock, and never before the last time in the file.
 ///
 /// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
-/// is copied. Threads: any number; they take turns with all that changes the store. Memory: 170
-/// bytes a group and its key; 12 for each group of each run of items, of which there are some 8;
-/// and about 120 bytes and the body of each item that is in no run: those put since the last
-/// checkpoint, those whose time has not come, and those that were taken. Errors: as Store; every
-/// call may also fail with kClosed, kForked, kPoisoned, and of damage where it reads an item in a
-/// run.
+/// is copied. Threads: any number; they take turns with all that changes the store. Memory: 200
+/// bytes a group, twice that while tables grow, and its key; 12 for each group of each run of
+/// items, of which there are some 8; and about 120 bytes and the body of each item that is in no
+/// run: those put since the last checkpoint, those whose time has not come, and those that were
+/// taken. Errors: as Store; every call may also fail with kClosed, kForked, kPoisoned, and of
+/// damage where it reads an item in a run.
 ///
 ///   CRAWLSTORE_TRY(auto frontier, Frontier::open(store));
 ///   CRAWLSTORE_TRY(frontier.put(std::vector<FrontierItem>{{"a.test", 0.5, "http://a.test/"}}));
@@ -59,7 +59,7 @@ class Frontier {
   ~Frontier();  ///< close(); after an error the store keeps what waits for its next commit
 
   /// Puts all items, or none after an error. Returns the id of the first; the others follow it,
-  /// unless ids are the caller's. Such an id must not wait: its item would be taken twice.
+  /// unless ids are the caller's. Such an id must not wait: its item may be taken twice.
   ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more, an id is missing
   ///           or not wanted, or its item was taken and is not finished; kTooLarge: a key or a
   ///           body; there are 2^32 - 1 groups

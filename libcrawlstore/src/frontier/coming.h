@@ -60,8 +60,8 @@ class Coming {
       const WaitingRun& of = runs_.runs()[place.run];
       while (!place.first && place.items.begin < place.items.end) {
         CRAWLSTORE_TRY(const auto item, of.run->item(place.items.begin));
-        if (std::cmp_less(std::ranges::count(dead_, item.id),
-                          runs_.dead().count(group_, item.id, of.run->id()))) {
+        const std::uint32_t dead_count = runs_.dead().count(group_, item.id, of.run->id());
+        if (dead_count != 0 && std::cmp_less(std::ranges::count(dead_, item.id), dead_count)) {
           dead_.push_back(item.id);
           ++place.items.begin;
         } else {
