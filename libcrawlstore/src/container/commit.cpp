@@ -383,8 +383,6 @@ Result<Generation> Writer::commit(bool even_empty) {
   }
   CRAWLSTORE_TRY(check_usable());
   if (changes_.empty() && !even_empty) {
-    // The generation that was opened may be in the cache alone.
-    CRAWLSTORE_TRY(prepare());
     CRAWLSTORE_TRY(look());
     return directory_->generation();
   }

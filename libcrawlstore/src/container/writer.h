@@ -106,8 +106,8 @@ class Writer final : public SegmentWriter {
   /// Forgets put() and remove() since the last commit, and gives back what they reserved.
   void drop_changes() noexcept;
 
-  /// Publishes the pending changes as the next generation; durable when it returns. Without changes
-  /// it returns the current one, once step 0 has made that durable, unless `even_empty`.
+  /// Publishes the pending changes as the next generation; durable when it returns. Unless
+  /// `even_empty`, without changes it returns the current one, made durable by prepare() alone.
   ///   errors  kNoSpace and the like: nothing changed, the changes are still pending;
   ///           kPoisoned: a sync failed, reopen the store
   Result<Generation> commit(bool even_empty = false);
