@@ -137,7 +137,8 @@ class Store {
   ///   cost     some 20 loads from memory; no lock
   [[nodiscard]] StoreCounters counters() const;
 
-  /// Commits what waits, gives excess free space back, releases the lock. Again: no effect.
+  /// Commits what waits, gives excess free space back, releases the lock. Again: no effect. Where
+  /// nothing waits it writes nothing: what a process that died left is made durable by commit().
   ///   errors  those of commit(): it stays open with what waits, try again; kPoisoned, and where a
   ///           commit poisons the store, or another program wrote into the file: it is closed, what
   ///           waited is lost
