@@ -307,6 +307,15 @@ Result<void> decode_item_block(const ItemBlockFrame& frame, std::span<const std:
   return {};
 }
 
+Result<void> decode_items(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
+                          std::vector<Item>& out) {
+  CRAWLSTORE_TRY(const auto header, parse_item_header(frame, bytes));
+  auto rest = bytes.subspan(sizeof header);
+  out.resize(frame.item_count);
+  if (const char* broken = take_items(header, rest, out)) return invalid(broken, frame.offset);
+  return {};
+}
+
 Result<Item> read_item(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
                        std::uint32_t number) {
   CRAWLSTORE_ASSERT(number < frame.item_count);

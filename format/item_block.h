@@ -71,6 +71,10 @@ struct ItemBlock {
 Result<void> decode_item_block(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
                                ItemBlock& out);
 
+/// Decodes the items of a block without their bodies.
+///   errors  as decode_item_block(), of what it looks at
+Result<void> decode_items(const ItemBlockFrame& frame, std::span<const std::byte> bytes,
+                          std::vector<Item>& out);
 /// Reads one item of a block, without those before it; of a run by group it gets group 0.
 ///   number  below frame.item_count
 ///   errors  kSegmentInvalid (offset relative to the payload)

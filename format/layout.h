@@ -17,7 +17,7 @@ namespace crawlstore::format {
 static_assert(std::endian::native == std::endian::little,
               "structs are copied whole; a big-endian port needs field-wise loads here");
 
-inline constexpr std::uint32_t kFormatVersion = 8;
+inline constexpr std::uint32_t kFormatVersion = 9;
 inline constexpr std::uint32_t kByteOrderMark = 0x01020304;
 inline constexpr std::uint64_t kUnitBytes = 4096;
 inline constexpr std::uint64_t kChunkBytes = 65536;

@@ -76,7 +76,7 @@ constexpr std::array kStepForms{
     StepForm{StepKind::kAgain,
              "again",
              {{kPartGroup, kPartId, kPartPriority, kPartTime, {"attempt"}, kPartBody}}},
-    StepForm{StepKind::kDead, "dead", {{kPartGroup, kPartId, kPartRun, {"count"}}}},
+    StepForm{StepKind::kGone, "gone", {{kPartGroup, kPartRun, {"number"}}}},
 };
 static_assert(kStepForms.size() == std::variant_size_v<Step>);
 

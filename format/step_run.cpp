@@ -359,11 +359,10 @@ void step_fields(Form& form, typename Form::template Of<AgainStep>& step) {
   step_body(form, step.body);
 }
 template <class Form>
-void step_fields(Form& form, typename Form::template Of<DeadStep>& step) {
+void step_fields(Form& form, typename Form::template Of<GoneStep>& step) {
   step_group(form, step.group);
-  form.id(step.id);
   form.number(step.run_id, 1, kStepRunIdMax, kStepRunIdText);
-  form.number(step.count, 1, kStepCountMax, kStepCountText);
+  form.number(step.number, 0, kStepNumberMax, kStepCountText);
 }
 
 constexpr const char* check_step_place(StepsIn in, const StepRun& run) {

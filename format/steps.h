@@ -35,7 +35,7 @@ enum class StepKind : std::uint8_t {
   kLeft = 34,
   kLeased = 35,
   kAgain = 36,
-  kDead = 37,
+  kGone = 37,
 };
 
 /// Runs in which a kind of step may stand.
@@ -115,7 +115,7 @@ struct ExtendStep {
   std::uint64_t until = 0;
 };
 
-/// An item that waits is gone.
+/// An item that waits in no run is gone.
 struct RemoveStep {
   static constexpr StepKind kKind = StepKind::kRemove;
   static constexpr StepsIn kIn = StepsIn::kJournal;
@@ -123,7 +123,7 @@ struct RemoveStep {
   std::uint64_t id = 0;
 };
 
-/// An item that waits has other values; without a body it keeps its own.
+/// An item that waits in no run has other values; without a body it keeps its own.
 struct UpdateStep {
   static constexpr StepKind kKind = StepKind::kUpdate;
   static constexpr StepsIn kIn = StepsIn::kJournal;
@@ -245,19 +245,18 @@ struct AgainStep {
   StepBytes body{};
 };
 
-/// Entries of an id, in a run and older ones, that are of items that wait no more or have changed.
-struct DeadStep {
-  static constexpr StepKind kKind = StepKind::kDead;
-  static constexpr StepsIn kIn = StepsIn::kPiece;
+/// Item `number` of a run, which is of this group, waits no more, or has other values.
+struct GoneStep {
+  static constexpr StepKind kKind = StepKind::kGone;
+  static constexpr StepsIn kIn = StepsIn::kBoth;
   std::uint32_t group = 0;
-  std::uint64_t id = 0;
   std::uint64_t run_id = 0;
-  std::uint32_t count = 0;
+  std::uint64_t number = 0;
 };
 
 using Step =
     std::variant<ClockStep, GroupStep, PutStep, LeaseStep, VisitStep, FinishStep, BackStep,
                  ExtendStep, RemoveStep, UpdateStep, RuleStep, DropStep, StoredStep, JoinedStep,
-                 TimesStep, CountsStep, LeftStep, LeasedStep, AgainStep, DeadStep>;
+                 TimesStep, CountsStep, LeftStep, LeasedStep, AgainStep, GoneStep>;
 
 }  // namespace crawlstore::format

@@ -78,7 +78,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 8}
+      - {id: format_version, type: u4, valid: 9}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}
@@ -161,7 +161,7 @@ types:
       - {id: payload_of_place, type: u8}
     seq:
       - {id: magic, contents: CROOTEND}
-      - {id: format_version, type: u4, valid: 8}
+      - {id: format_version, type: u4, valid: 9}
       - {id: reserved, type: u4, valid: 0}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
@@ -1514,7 +1514,7 @@ enums:
     34: left
     35: leased
     36: again
-    37: dead
+    37: gone
   storage_class:
     1: blob
     2: log

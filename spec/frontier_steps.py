@@ -216,7 +216,7 @@ KINDS = {
     34: ('left', PIECES, [('group', group), ('runs', runs)]),
     35: ('leased', PIECES, ITEM + [('until', time), ('attempt', count), ('body', body)]),
     36: ('again', PIECES, ITEM + [('time', time), ('attempt', count), ('body', body)]),
-    37: ('dead', PIECES, [('group', group), ('id', item), ('run_id', run_id), ('count', count)]),
+    37: ('gone', BOTH, [('group', group), ('run_id', run_id), ('number', total)]),
 }
 
 

@@ -183,7 +183,7 @@ left group=5 runs=3 runs[0]= run_id=1 count=1 runs[1]= run_id=9 count=9223372036
 put group=5 id=3 priority=2 time=4 body=/page
 leased group=4 id=11 priority=-1 until=0 attempt=1 body=/page
 again group=4 id=10 priority=0 time=9 attempt=4294967295
-dead group=5 id=9 run_id=7 count=2)");
+gone group=5 run_id=7 number=2)");
 }
 
 TEST(FrontierField, KnowsWhereTheNumbersOfAStepLie) {

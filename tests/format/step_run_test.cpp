@@ -95,7 +95,7 @@ struct StepTeller {
   std::string operator()(const AgainStep& s) const {
     return tell(s.group, s.id, s.priority, s.time, s.attempt, s.body);
   }
-  std::string operator()(const DeadStep& s) const { return tell(s.group, s.id, s.run_id, s.count); }
+  std::string operator()(const GoneStep& s) const { return tell(s.group, s.run_id, s.number); }
 };
 
 std::string text_of_step(const Step& step) {
@@ -175,7 +175,7 @@ class RandomSteps {
         return AgainStep{group(),     upto(kItemIdMax), priority(), upto(kItemTimeMax),
                          1 + count(), bytes()};
       default:
-        return DeadStep{group(), upto(kItemIdMax), 1 + upto(kItemIdMax), 1 + count()};
+        return GoneStep{group(), 1 + upto(kItemIdMax), upto(kItemIdMax)};
     }
   }
   /// A number up to `max`, of any length.

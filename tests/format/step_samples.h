@@ -100,7 +100,7 @@ inline Bytes sample_piece() {
       kSamplePiece,
       {RuleStep{.group = 2, .mask = kRuleSoft | kRuleActive}, TimesStep{2, 1, kItemTimeMax, 3},
        CountsStep{3, 0, kStepNumberMax}, LeftStep{5, runs}, PutStep{5, 3, 2, 4, body},
-       LeasedStep{4, 11, -1, 0, 1, body}, AgainStep{4, 10, 0, 9, ~0U, {}}, DeadStep{5, 9, 7, 2}});
+       LeasedStep{4, 11, -1, 0, 1, body}, AgainStep{4, 10, 0, 9, ~0U, {}}, GoneStep{5, 7, 2}});
 }
 
 /// The smallest journal with another header.
@@ -193,12 +193,12 @@ inline StepPayloads sample_step_forms() {
       {"rule_7_hard_time", one_step(of, 32, {2, 0, kTooLate, 0})},
       {"rule_7_left_run", one_step(of, 34, {2, 0, 1})},
       {"rule_7_leased_body", one_step(of, 35, {2, 0, 0, 0, 1}, 65'537)},
-      {"rule_7_dead_run", one_step(of, 37, {2, 0, 0, 1})},
+      {"rule_7_gone_run", one_step(of, 37, {2, 0, 1})},
   };
   for (const int kind : {2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14}) {
     payloads["rule_5_piece_" + std::to_string(kind)] = one_step(of, kind, {3, 2, 1});
   }
-  for (const int kind : {32, 33, 34, 35, 36, 37}) {
+  for (const int kind : {32, 33, 34, 35, 36}) {
     payloads["rule_5_journal_" + std::to_string(kind)] = one_step(in, kind, {3, 2, 1});
   }
   return payloads;
@@ -218,7 +218,7 @@ inline StepPayloads sample_step_values() {
       {"rule_8_left_many", one_step(of, 34, {2, 1, kNoId})},
       {"rule_8_leased", one_step(of, 35, {2, 0, 0, 0, 0})},
       {"rule_8_again", one_step(of, 36, {2, 0, 0, 0, kNoGroup + 1})},
-      {"rule_8_dead", one_step(of, 37, {2, 0, 1, 0})},
+      {"rule_8_gone", one_step(of, 37, {2, 1, kNoId})},
       {"rule_9_finish", one_step(in, 6, {})},
       {"rule_9_finish_many", one_step(in, 6, std::vector<std::uint64_t>(65'537))},
       {"rule_9_joined", one_step(in, 14, {3})},

@@ -10,8 +10,11 @@
 #include <crawlstore/transaction.h>
 #include <crawlstore/verify.h>
 
+#include "base/inside.h"
+#include "container/reader.h"
 #include "drum/memory_store.h"
 #include "frontier/frontier_model.h"
+#include "frontier/item_run.h"
 #include "support/seeded.h"
 
 namespace crawlstore::testing {
@@ -44,7 +47,7 @@ class FrontierCalls : public ::testing::Test {
     }
     for (std::size_t i = 0; i < count; ++i) {
       const double priority = static_cast<double>(random_.below(6)) - 3;
-      const std::uint64_t later = random_.one_in(4) ? now_ + random_.below(300) : 0;
+      const std::uint64_t later = random_.one_in(4) ? now_ + random_.below(later_ms_) : 0;
       items.push_back({texts[2 * i], priority, texts[2 * i + 1], later});
     }
     EXPECT_EQ(must(frontier_->put(items)), model_.next_id());
@@ -128,7 +131,7 @@ class FrontierCalls : public ::testing::Test {
   void update(std::uint64_t id) {
     const std::string key = group_of(id);
     FrontierUpdate to{{key, id}, static_cast<double>(random_.below(6)) - 3, 0, {}};
-    if (random_.one_in(4)) to.not_before_ms = now_ + random_.below(300);
+    if (random_.one_in(4)) to.not_before_ms = now_ + random_.below(later_ms_);
     if (random_.one_in(2)) to.body = "other";
     EXPECT_EQ(must(frontier_->update(std::vector{to})), model_.update(to) ? 1U : 0U);
   }
@@ -182,6 +185,20 @@ class FrontierCalls : public ::testing::Test {
     std::ranges::sort(items, {}, &FrontierModel::Item::id);
     EXPECT_EQ(items, model.items());
   }
+  static std::size_t runs_by_time(MemoryStore& store) {
+    const auto snapshot = must(Snapshot::open(open_memory_storage(store.file(), OpenMode::kRead)));
+    container::Reader& reader = Inside::of(snapshot);
+    std::size_t count = 0;
+    reader.directory().for_each_segment([&](const format::SegmentEntry& segment) {
+      if (segment.kind != SegmentKind::kFrontierItems) return;
+      for (const format::RunRef& run : segment.runs) {
+        const auto items = must(frontier::ItemRun::open(
+            std::make_shared<const container::Run>(reader.run_reader(segment.id, run))));
+        count += items->is_by_time() ? 1 : 0;
+      }
+    });
+    return count;
+  }
   void expect_whole() {
     VerifyOptions deep;
     deep.level = VerifyLevel::kDeep;
@@ -200,6 +217,7 @@ class FrontierCalls : public ::testing::Test {
   std::optional<Frontier> frontier_;
   FrontierModel model_{options().default_rule};
   std::uint64_t now_ = kBegin;
+  std::uint64_t later_ms_ = 300;
   std::uint64_t last_leased_ = 0;
 };
 
@@ -321,6 +339,60 @@ TEST_F(FrontierCalls, FindItemsInRuns) {
   }
   reopen();
   expect_in_file(store_, model_);
+  expect_whole();
+}
+
+/// Items for later go into runs, too, and come out of them; some are gone before.
+TEST_F(FrontierCalls, FindItemsForLaterInRuns) {
+  later_ms_ = 15'000;
+  std::size_t run_count_max = 0;
+  for (int round = 0; round < 60 && !HasFailure(); ++round) {
+    for (int i = 0; i < 60; ++i) put();
+    must(store_->commit());
+    expect_in_file(store_, model_);
+    for (int i = 0; i < 25; ++i) call();
+    if (random_.one_in(4)) now_ += random_.below(5'000);
+    if (random_.one_in(5)) reopen();
+    run_count_max = std::max(run_count_max, runs_by_time(store_));
+  }
+  expect_whole();
+  EXPECT_GT(run_count_max, 1U);
+  EXPECT_LE(run_count_max, 10U);
+  now_ += later_ms_;
+  for (const auto& [key, group] : model_.groups()) must(frontier_->drop_group(key));
+  EXPECT_EQ(frontier_->waiting_count(), 0U);
+  reopen();
+  EXPECT_EQ(frontier_->waiting_count(), 0U);
+  expect_whole();
+}
+
+/// A call looks once for all its items, wherever they wait.
+TEST_F(FrontierCalls, RemoveAndUpdateManyAtOnce) {
+  later_ms_ = 15'000;
+  for (int round = 0; round < 30 && !HasFailure(); ++round) {
+    for (int i = 0; i < 40; ++i) put();
+    must(store_->commit());
+    std::vector<std::string> keys;
+    std::vector<FrontierKey> gone;
+    std::vector<FrontierUpdate> changed;
+    for (int i = 0; i < 60; ++i) keys.push_back(group_of(some_id()));
+    std::uint64_t gone_count = 0;
+    std::uint64_t changed_count = 0;
+    for (const std::string& key : keys) {
+      gone.push_back({key, some_id()});
+      changed.push_back({{key, some_id()}, 1, random_.one_in(2) ? now_ + 5'000 : 0, {}});
+    }
+    for (const FrontierKey& item : gone)
+      gone_count += model_.remove(std::string(item.group), item.id);
+    EXPECT_EQ(must(frontier_->remove(gone)), gone_count);
+    changed.push_back(changed.front());
+    changed.back().priority = 2;
+    for (const FrontierUpdate& item : changed) changed_count += model_.update(item);
+    EXPECT_EQ(must(frontier_->update(changed)), changed_count);
+    must(store_->commit());
+    expect_in_file(store_, model_);
+    if (random_.one_in(3)) reopen();
+  }
   expect_whole();
 }
 

@@ -42,8 +42,9 @@ class Steps : public ::testing::Test {
   /// All steps of a piece, in a text.
   std::string told() const {
     std::string text = std::to_string(state_.waiting_count());
+    const StoredItems items{state_.runs().all(), {}, false, false, {}};
     const auto written = write_piece(
-        state_, {0, state_.groups().count(), state_.runs().all()},
+        state_, {0, state_.groups().count(), items, {}},
         [&text](const format::Step& step) { text += " " + std::to_string(step.index()); });
     return written ? text : written.error().text;
   }
@@ -69,6 +70,8 @@ TEST_F(Steps, AreRefusedWhereTheyContradict) {
   EXPECT_EQ(refusal(format::RemoveStep{1, 5}), "an item is removed that does not wait");
   EXPECT_EQ(refusal(format::UpdateStep{0, 6, 1, 0, {}}), "an item is changed that does not wait");
   EXPECT_EQ(refusal(format::DropStep{1}), "a frontier drops a group that is none");
+  EXPECT_EQ(refusal(format::GoneStep{0, 1, 0}), "an item of a run is gone that did not wait there");
+  EXPECT_EQ(refusal(format::GoneStep{1, 1, 0}), "an item of a run is gone that did not wait there");
   EXPECT_EQ(refusal(format::TimesStep{1, 0, 0, 0}),
             "times of a frontier are of a group that is none");
   EXPECT_EQ(refusal(format::LeasedStep{0, 6, 0, 0, 1, {}}),
@@ -89,11 +92,11 @@ TEST_F(Steps, RefuseOneIdTwiceInAVisit) {
 TEST_F(Steps, FinishLateItems) {
   apply(format::ClockStep{5000});
   EXPECT_EQ(state_.leases().count(), 0U);
-  EXPECT_EQ(state_.group_of_again(6), 0U);
+  EXPECT_EQ(state_.leases().group_of_again(6), 0U);
   const std::uint64_t late[] = {6};
   apply(format::FinishStep{late});
   EXPECT_EQ(state_.waiting_count(), 2U);
-  EXPECT_EQ(state_.group_of_again(6), std::nullopt);
+  EXPECT_EQ(state_.leases().group_of_again(6), std::nullopt);
 }
 
 TEST_F(Steps, UpdateAndRemoveWhatWaits) {

@@ -86,7 +86,7 @@ class FrontierStepsTest(unittest.TestCase):
             ("rule", 2, {"soft_ms": None, "is_active": 0}), ("times", 2, 1, 2**48 - 1, 3),
             ("counts", 3, 0, top), ("left", 5, [(1, 1), (9, top), (2**64 - 1, 300)]),
             ("put", 5, 3, 2, 4, b"/page"), ("leased", 4, 11, -1, 0, 1, b"/page"),
-            ("again", 4, 10, 0, 9, 2**32 - 1, b""), ("dead", 5, 9, 7, 2)])
+            ("again", 4, 10, 0, 9, 2**32 - 1, b""), ("gone", 5, 7, 2)])
 
 
 if __name__ == "__main__":

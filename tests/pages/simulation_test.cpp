@@ -187,7 +187,7 @@ class Simulation {
       if (!std::exchange(is_first, false)) CRAWLSTORE_TRY(parts_.store->commit());
       return parts_.store->close();
     };
-    // Where nothing waits it writes nothing: what it opened may be in the cache alone.
+    // A close without changes writes nothing: what it opened may be in the cache alone.
     const bool commits = writer_.now().content() != writer_.committed().content();
     if (!writer_.attempt({act, {}, {writer_.now()}, writer_.now(), commits, false})) return;
     writer_.reopen();

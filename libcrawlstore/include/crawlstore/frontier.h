@@ -20,9 +20,9 @@
 /// is copied. Threads: any number; they take turns with all that changes the store. Memory: 200
 /// bytes a group, twice that while tables grow, and its key; 12 for each group of each run of
 /// items, of which there are some 8; and about 120 bytes and the body of each item that is in no
-/// run: those put since the last checkpoint, those whose time has not come, and those that were
-/// taken. Errors: as Store; every call may also fail with kClosed, kForked, kPoisoned, and of
-/// damage where it reads an item in a run.
+/// run: those put, or whose time has come, since the last checkpoint, and those that were taken.
+/// Errors: as Store; every call may also fail with kClosed, kForked, kPoisoned, and of damage where
+/// it reads items in runs.
 ///
 ///   CRAWLSTORE_TRY(auto frontier, Frontier::open(store));
 ///   CRAWLSTORE_TRY(frontier.put(std::vector<FrontierItem>{{"a.test", 0.5, "http://a.test/"}}));
@@ -89,8 +89,8 @@ class Frontier {
   ///           beyond 2^48
   [[nodiscard]] Result<void> set_rule(std::string_view group, const FrontierRule& rule);
   /// Items that wait are gone; those that do not are left as they are. Returns how many are gone.
-  ///   cost    of each item a look through all that waits of its group, 0.1 s where a million does;
-  ///           once more when the frontier is opened before the next checkpoint
+  ///   cost    of a call one look through all that waits of their groups, and through all whose
+  ///           time has not come if some of them may be there: some nanoseconds an id
   [[nodiscard]] Result<std::uint64_t> remove(std::span<const FrontierKey> items);
   /// Items that wait get other values; those that do not are left as they are. Returns how many
   /// got them.
@@ -98,6 +98,7 @@ class Frontier {
   ///   cost    as remove()
   [[nodiscard]] Result<std::uint64_t> update(std::span<const FrontierUpdate> items);
   /// All items of a group that wait are gone; those that are leased stay. Returns how many.
+  ///   cost    a look through all whose time has not come, if the group has such items
   [[nodiscard]] Result<std::uint64_t> drop_group(std::string_view group);
 
   /// The time from which there may be something to take; nothing: never, if nothing is put.

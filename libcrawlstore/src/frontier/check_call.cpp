@@ -73,18 +73,11 @@ Result<void> check_ids(std::span<const FrontierItem> items, const State& state, 
     }
     if (!item.id) continue;
     if (*item.id > format::kItemIdMax) return fail(Errc::kInvalidArgument, "an id is beyond 2^63");
-    if (state.leases().find(*item.id) != nullptr || state.group_of_again(*item.id)) {
+    if (state.leases().find(*item.id) != nullptr || state.leases().group_of_again(*item.id)) {
       return fail(Errc::kInvalidArgument, "an item with this id was taken, and is not finished");
     }
   }
   return {};
-}
-
-Result<std::optional<std::uint32_t>> waiting_group(const State& state, const FrontierKey& item) {
-  const auto group = state.groups().find(item.group);
-  if (!group) return group;
-  CRAWLSTORE_TRY(const bool is_there, is_waiting(state, *group, item.id));
-  return is_there ? group : std::nullopt;
 }
 
 }  // namespace crawlstore::frontier

@@ -25,8 +25,6 @@ Result<void> check_item(const FrontierItem& item);
 /// Checks that items have ids where the caller gives them, and that these are free.
 ///   errors  as Frontier::put()
 Result<void> check_ids(std::span<const FrontierItem> items, const State& state, bool has_own_ids);
-/// The group in which an item waits; none: it does not wait. Cost: is_waiting().
-Result<std::optional<std::uint32_t>> waiting_group(const State& state, const FrontierKey& item);
 /// errors  as Frontier::set_rule()
 Result<void> check_rule(const FrontierRule& rule);
 

@@ -18,7 +18,7 @@ struct ComingItem {
   std::uint64_t order = 0;
   std::uint64_t id = 0;
   const Item* held = nullptr;  ///< nullptr: it is in a run
-  std::size_t run = 0;         ///< of WaitingRuns::runs()
+  std::size_t run = 0;         ///< of WaitingRuns::all()
   std::uint64_t number = 0;    ///< in this run
 };
 
@@ -53,21 +53,15 @@ class Coming {
     held_.advance();
     return std::optional(ComingItem{held->order, held->id, held});
   }
-  /// Looks for the first item of each run behind those that are dead.
+  /// Reads the first item of each run.
   ///   errors  those of ItemRun::item()
   Result<void> look() {
     for (Place& place : places_) {
-      const WaitingRun& of = runs_.runs()[place.run];
-      while (!place.first && place.items.begin < place.items.end) {
-        CRAWLSTORE_TRY(const auto item, of.run->item(place.items.begin));
-        const std::uint32_t dead_count = runs_.dead().count(group_, item.id, of.run->id());
-        if (dead_count != 0 && std::cmp_less(std::ranges::count(dead_, item.id), dead_count)) {
-          dead_.push_back(item.id);
-          ++place.items.begin;
-        } else {
-          place.first = item;
-        }
-      }
+      if (place.first) continue;
+      const WaitingRun& of = runs_.all()[place.run];
+      place.items.begin = of.gone.first_there(place.items.begin, place.items.end);
+      if (place.items.begin == place.items.end) continue;
+      CRAWLSTORE_TRY(place.first, of.run->item(place.items.begin));
     }
     return {};
   }
@@ -79,15 +73,12 @@ class Coming {
     }
     return first;
   }
-  /// Lets all items of runs leave that next() gave, and the dead ones that it passed.
+  /// Lets all items of runs leave that next() gave.
   ///   runs  those of the walk, which is over
   void leave(WaitingRuns& runs) const {
     for (const Place& place : places_) {
-      if (place.items.begin > place.begin) {
-        runs.leave(place.run, group_, place.items.begin - place.begin);
-      }
+      if (place.items.begin > place.begin) runs.leave(place.run, group_, place.items.begin);
     }
-    for (const std::uint64_t id : dead_) runs.forget(group_, id);
   }
 
  private:
@@ -106,27 +97,6 @@ class Coming {
   const WaitingRuns& runs_;
   std::uint32_t group_;
   std::vector<Place> places_;
-  std::vector<std::uint64_t> dead_;  // ids of entries that were passed
 };
-
-/// Looks for the entry in a run that counts of an item; nothing: there is none. Cost: about 50
-/// nanoseconds an entry of the group.
-///   errors  those of ItemRun::item()
-inline Result<std::optional<ComingItem>> find_in_runs(const WaitingRuns& runs, std::uint32_t group,
-                                                      std::uint64_t id) {
-  std::vector<std::pair<std::size_t, format::ItemRange>> places;
-  runs.for_each_of(group, [&places](std::size_t run, const format::ItemRange& items) {
-    places.emplace_back(run, items);
-  });
-  for (const auto& [number, items] : places) {
-    const ItemRun& run = *runs.runs()[number].run;
-    if (runs.dead().count(group, id, run.id()) != 0) continue;
-    for (std::uint64_t i = items.begin; i < items.end; ++i) {
-      CRAWLSTORE_TRY(const auto item, run.item(i));
-      if (item.id == id) return std::optional(ComingItem{item.order, id, nullptr, number, i});
-    }
-  }
-  return std::optional<ComingItem>();
-}
 
 }  // namespace crawlstore::frontier

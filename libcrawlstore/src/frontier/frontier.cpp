@@ -15,6 +15,7 @@
 #include "format/name.h"
 #include "format/queue_run.h"
 #include "frontier/check_call.h"
+#include "frontier/find_items.h"
 #include "frontier/take_items.h"
 #include "frontier/uptime_clock.h"
 #include "frontier/version.h"
@@ -222,10 +223,7 @@ Result<void> Frontier::Impl::prepare(CommitScope scope) {
 void Frontier::Impl::published() {
   before.reset();
   if (!in_commit) return;
-  if (in_commit->is_checkpoint) {
-    state.rearrange(std::move(in_commit->items), in_commit->stores_items,
-                    in_commit->left_out_count);
-  }
+  if (in_commit->is_checkpoint) state.rearrange(std::move(in_commit->items));
   committed = std::move(in_commit->version);
   in_commit.reset();
   steps.clear();
@@ -317,11 +315,11 @@ Result<std::uint64_t> Frontier::put(std::span<const FrontierItem> items) {
 
 Result<std::uint64_t> Frontier::remove(std::span<const FrontierKey> items) {
   return impl_->change_all([&]() -> Result<std::uint64_t> {
+    CRAWLSTORE_TRY(const auto found, frontier::find_items(impl_->state, items));
     std::uint64_t count = 0;
-    for (const FrontierKey& item : items) {
-      CRAWLSTORE_TRY(const auto group, frontier::waiting_group(impl_->state, item));
-      if (!group) continue;
-      CRAWLSTORE_TRY(impl_->step(format::RemoveStep{*group, item.id}));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!found[i] || found[i]->is_again) continue;
+      CRAWLSTORE_TRY(impl_->step(frontier::step_of_removal(*found[i], items[i].id)));
       ++count;
     }
     return count;
@@ -329,18 +327,20 @@ Result<std::uint64_t> Frontier::remove(std::span<const FrontierKey> items) {
 }
 
 Result<std::uint64_t> Frontier::update(std::span<const FrontierUpdate> items) {
+  std::vector<FrontierKey> keys;
+  keys.reserve(items.size());
   for (const FrontierUpdate& item : items) {
     CRAWLSTORE_TRY(frontier::check_item(
         {item.item.group, item.priority, item.body.value_or(""), item.not_before_ms}));
+    keys.push_back(item.item);
   }
   return impl_->change_all([&]() -> Result<std::uint64_t> {
+    CRAWLSTORE_TRY(const auto found, frontier::find_items(impl_->state, keys));
     std::uint64_t count = 0;
-    for (const FrontierUpdate& item : items) {
-      CRAWLSTORE_TRY(const auto group, frontier::waiting_group(impl_->state, item.item));
-      if (!group) continue;
-      format::UpdateStep step{*group, item.item.id, item.priority + 0.0, item.not_before_ms, {}};
-      if (item.body) step.body = std::as_bytes(std::span(*item.body));
-      CRAWLSTORE_TRY(impl_->step(step));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!found[i]) continue;
+      CRAWLSTORE_TRY(frontier::make_update(
+          *found[i], items[i], [&](const format::Step& step) { return impl_->step(step); }));
       ++count;
     }
     return count;
@@ -374,7 +374,7 @@ Result<FrontierDone> Frontier::finish(std::span<const std::uint64_t> ids,
     std::unordered_set<std::uint64_t> seen;
     for (const std::uint64_t id : ids) {
       const bool is_leased = impl_->state.leases().find(id) != nullptr;
-      const bool is_late = !is_leased && impl_->state.group_of_again(id).has_value();
+      const bool is_late = !is_leased && impl_->state.leases().group_of_again(id).has_value();
       if ((!is_leased && !is_late) || !seen.insert(id).second) {
         ++done.unknown_count;
         continue;
@@ -399,7 +399,7 @@ Result<FrontierDone> Frontier::give_back(std::span<const GivenBack> items,
     FrontierDone done;
     for (const GivenBack& item : items) {
       if (impl_->state.leases().find(item.id) == nullptr) {
-        ++(impl_->state.group_of_again(item.id) ? done.late_count : done.unknown_count);
+        ++(impl_->state.leases().group_of_again(item.id) ? done.late_count : done.unknown_count);
         continue;
       }
       CRAWLSTORE_TRY(impl_->step(format::BackStep{item.id, item.not_before_ms, item.is_failure}));
@@ -417,7 +417,7 @@ Result<FrontierDone> Frontier::extend(std::span<const std::uint64_t> ids, std::u
     FrontierDone done;
     for (const std::uint64_t id : ids) {
       if (impl_->state.leases().find(id) == nullptr) {
-        ++(impl_->state.group_of_again(id) ? done.late_count : done.unknown_count);
+        ++(impl_->state.leases().group_of_again(id) ? done.late_count : done.unknown_count);
         continue;
       }
       CRAWLSTORE_TRY(impl_->step(format::ExtendStep{id, until_ms}));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include <crawlstore/frontier_view.h>
@@ -8,6 +10,7 @@
 #include "container/reader.h"
 #include "format/queue_run.h"
 #include "frontier/check_call.h"
+#include "frontier/item_run_join.h"
 #include "frontier/stored_frontier.h"
 
 namespace crawlstore {
@@ -82,14 +85,39 @@ FrontierGroup group_of(const State& state, std::uint32_t number) {
   return group;
 }
 
-std::vector<const LaterItem*> later_of(const State& state) {
+std::vector<const LaterItem*> later_in_memory(const State& state) {
   std::vector<const LaterItem*> items;
-  for (const LaterItem& item : state.later().all()) items.push_back(&item);
-  std::ranges::sort(items, [](const LaterItem* a, const LaterItem* b) {
-    return std::pair(a->time, a->item.id) < std::pair(b->time, b->item.id);
+  for (const LaterItem& item : state.later().held()) items.push_back(&item);
+  std::ranges::sort(items, {}, [](const LaterItem* later) {
+    return std::tuple(later->time, later->group, later->item.order, later->item.id);
   });
   return items;
 }
+
+/// Reads bodies of items in runs; of those that lie together a block is unpacked once.
+class Bodies {
+ public:
+  /// Valid until the next call. errors  those of ItemRun::read_block()
+  Result<std::string_view> of(const frontier::ItemRun& run, std::uint64_t number) {
+    auto& [block, first, content] = blocks_[&run];
+    if (number < first || number >= first + content.items.size()) {
+      block = run.block_of(number);
+      CRAWLSTORE_TRY(run.read_block(block, content));
+      first = run.first_item_of(block);
+    }
+    const auto body = content.body(static_cast<std::size_t>(number - first));
+    return std::string_view(static_cast<const char*>(static_cast<const void*>(body.data())),
+                            body.size());
+  }
+
+ private:
+  struct Block {
+    std::size_t number = 0;
+    std::uint64_t first = 0;
+    format::ItemBlock content;
+  };
+  std::map<const frontier::ItemRun*, Block> blocks_;
+};
 
 }  // namespace
 
@@ -157,20 +185,23 @@ Result<void> FrontierView::for_each_waiting(std::string_view group, const VisitE
   const auto number = state.groups().find(group);
   if (!number) return {};
   frontier::Coming coming(state.groups()[*number].items, state.runs(), *number);
+  Bodies bodies;
   for (;;) {
     CRAWLSTORE_TRY(const auto next, coming.next());
     if (!next) break;
-    const bool is_held = next->held != nullptr;
-    CRAWLSTORE_TRY(
-        const std::string body,
-        is_held ? next->held->body.text() : state.runs().runs()[next->run].run->body(next->number));
-    if (!visit({.id = next->id,
-                .group = group,
-                .priority = format::queue_priority(next->order),
-                .attempt = is_held ? next->held->attempt : 0,
-                .body = body})) {
-      return {};
+    FrontierEntry entry{.id = next->id,
+                        .group = group,
+                        .priority = format::queue_priority(next->order),
+                        .body = {}};
+    std::string text;
+    if (next->held == nullptr) {
+      CRAWLSTORE_TRY(entry.body, bodies.of(*state.runs().all()[next->run].run, next->number));
+    } else {
+      CRAWLSTORE_TRY(text, next->held->body.text());
+      entry.body = text;
+      entry.attempt = next->held->attempt;
     }
+    if (!visit(entry)) return {};
   }
   if (state.groups()[*number].later_count == 0) return {};
   return for_each_later(
@@ -198,13 +229,37 @@ Result<void> FrontierView::for_each_lease(const VisitEntry& visit) const {
 
 Result<void> FrontierView::for_each_later(const VisitEntry& visit) const {
   const State& state = impl_->state;
-  for (const LaterItem* const later : later_of(state)) {
-    CRAWLSTORE_TRY(const std::string body, later->item.body.text());
-    FrontierEntry entry = entry_of(state, later->group, later->item, body);
-    entry.not_before_ms = later->time;
-    if (!visit(entry)) return {};
-  }
-  return {};
+  const auto in_memory = later_in_memory(state);
+  auto held = in_memory.begin();
+  bool goes_on = true;
+  /// Visits those in memory that come before an item.
+  const auto visit_held = [&](const format::Item* end) -> Result<void> {
+    for (; goes_on && held != in_memory.end(); ++held) {
+      const LaterItem& later = **held;
+      const format::Item item{later.time, later.group, later.item.order, later.item.id};
+      if (end != nullptr && *end < item) return {};
+      CRAWLSTORE_TRY(const std::string body, later.item.body.text());
+      FrontierEntry entry = entry_of(state, later.group, later.item, body);
+      entry.not_before_ms = later.time;
+      goes_on = visit(entry);
+    }
+    return {};
+  };
+  std::vector<frontier::ItemWalk> walks(state.later().runs().begin(), state.later().runs().end());
+  const auto visit_stored = [&](const format::Item& item, std::string_view body) -> Result<bool> {
+    CRAWLSTORE_TRY(visit_held(&item));
+    if (item.group >= state.groups().count()) {
+      return fail(Errc::kSegmentInvalid, "a run of items is of groups that are none");
+    }
+    goes_on = goes_on && visit({.id = item.id,
+                                .group = state.groups().key(item.group),
+                                .priority = format::queue_priority(item.order),
+                                .body = body,
+                                .not_before_ms = item.time});
+    return goes_on;
+  };
+  CRAWLSTORE_TRY(frontier::for_each_of_walks(walks, visit_stored));
+  return visit_held(nullptr);
 }
 
 std::optional<std::uint64_t> FrontierView::next_due_ms() const {

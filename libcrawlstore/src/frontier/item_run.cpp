@@ -59,10 +59,6 @@ Result<void> ItemRun::load() {
   const std::uint64_t footer_bytes = std::min<std::uint64_t>(length, sizeof(format::ItemRunFooter));
   CRAWLSTORE_TRY(const auto footer_read, reader_->bytes(length - footer_bytes, footer_bytes));
   CRAWLSTORE_TRY(const auto footer, format::parse_item_footer(footer_read, length));
-  if ((footer.flags & format::kItemsByTime) != 0) {
-    return fail(Errc::kUnknownFeature,
-                "a frontier has runs of items by time, as later versions have them");
-  }
   if (footer.item_count > kItemsMax) {
     return fail(Errc::kUnknownFeature, "a run of a frontier has 2^32 items or more");
   }
@@ -110,6 +106,11 @@ Result<std::string> ItemRun::body(std::uint64_t number) const {
                                       index_.frame(block), bytes,
                                       static_cast<std::uint32_t>(number - first_item_of(block)))));
   return std::string(static_cast<const char*>(static_cast<const void*>(body.data())), body.size());
+}
+
+Result<void> ItemRun::read_items(std::size_t number, std::vector<format::Item>& out) const {
+  CRAWLSTORE_TRY(const auto bytes, bytes_of(number));
+  return in_file(format::decode_items(index_.frame(number), bytes, out));
 }
 
 Result<void> ItemRun::read_block(std::size_t number, format::ItemBlock& out) const {

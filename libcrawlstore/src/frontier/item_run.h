@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "container/run.h"
 #include "format/item_run.h"
@@ -17,19 +18,20 @@ namespace crawlstore::frontier {
 class ItemRun;
 using ItemRunPtr = std::shared_ptr<const ItemRun>;
 
-/// A run by group. In memory are its directory and its block index; items are read one by one.
-/// Threads: any number. Memory: 12 bytes a group, 16 a block.
+/// A run. In memory are its directory and its block index; items are read one by one. Threads: any
+/// number. Memory: 12 bytes a group of a run by group, 16 a block.
 class ItemRun {
  public:
   static constexpr std::uint64_t kItemsMax = 0xFFFF'FFFF;
 
-  /// errors  kSegmentInvalid, with the segment and the place in the file; kUnknownFeature: a run by
-  ///         time, or of more than kItemsMax items; of damage
+  /// errors  kSegmentInvalid, with the segment and the place in the file; kUnknownFeature: a run
+  ///         of more than kItemsMax items; of damage
   static Result<ItemRunPtr> open(container::RunPtr run);
 
   [[nodiscard]] const container::RunPtr& run() const { return run_; }
   [[nodiscard]] RunId id() const { return run_->ref().run_id; }
-  [[nodiscard]] std::uint64_t item_count() const { return directory_.begins.back(); }
+  [[nodiscard]] bool is_by_time() const { return index_.is_by_time; }
+  [[nodiscard]] std::uint64_t item_count() const { return index_.first_items.back(); }
   /// The sum of all bodies, before they are compressed.
   [[nodiscard]] std::uint64_t body_bytes() const { return body_bytes_; }
   [[nodiscard]] std::size_t group_count() const { return directory_.groups.size(); }
@@ -41,13 +43,16 @@ class ItemRun {
     return {directory_.begins[place], directory_.begins[place + 1]};
   }
 
-  /// Order and id of item `number`, which is there. Cost: about 0.2 microseconds.
+  /// Item `number`, which is there; of a run by group it gets group 0. Cost: about 0.2
+  /// microseconds.
   ///   errors  kSegmentInvalid, of damage: with the segment and the place in the file
   [[nodiscard]] Result<format::Item> item(std::uint64_t number) const;
   /// Its body. Cost: that of decoding a block. errors  as item()
   [[nodiscard]] Result<std::string> body(std::uint64_t number) const;
   /// Decodes block `number`, groups and all. errors  as item()
   [[nodiscard]] Result<void> read_block(std::size_t number, format::ItemBlock& out) const;
+  /// Decodes its items without their bodies; of a run by group they get group 0. errors  as item()
+  [[nodiscard]] Result<void> read_items(std::size_t number, std::vector<format::Item>& out) const;
   [[nodiscard]] std::size_t block_of(std::uint64_t item) const;
   [[nodiscard]] std::uint64_t first_item_of(std::size_t block) const {
     return index_.first_items[block];

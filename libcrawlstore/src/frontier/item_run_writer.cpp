@@ -11,9 +11,10 @@ namespace {
 /// A block ends when its bodies have so many bytes: whoever takes an item unpacks one block.
 constexpr std::size_t kBlockBytes = 4096;
 constexpr std::size_t kBlockItems = 1024;
-/// The most that an item takes besides its body: order, id, length; and what it takes mostly.
-constexpr std::uint64_t kItemBytesMax = 8 + 8 + 4;
-constexpr std::uint64_t kItemBytesTypical = 10;
+/// The most that an item takes besides its body: order, id, time, group, length; and what it takes
+/// mostly.
+constexpr std::uint64_t kItemBytesMax = 8 + 8 + 6 + 4 + 4;
+constexpr std::uint64_t kItemBytesTypical = 12;
 /// The most that a group takes in the directory.
 constexpr std::uint64_t kGroupBytesMax = 5 + 10;
 
@@ -35,7 +36,7 @@ Result<ItemRunWriter> ItemRunWriter::start(container::SegmentWriter& writer,
 
 Result<void> ItemRunWriter::add(const format::Item& item, std::string_view body) {
   if (item_count_ != 0 && item == last_) {
-    ++left_out_count_;
+    left_out_.push_back(item);
     return {};
   }
   if (item_count_ != 0 && item.group != last_.group) end_group();
@@ -51,6 +52,7 @@ Result<void> ItemRunWriter::add(const format::Item& item, std::string_view body)
 }
 
 void ItemRunWriter::end_group() {
+  if (last_.time != 0) return;
   directory_.add(last_.group, std::exchange(group_item_count_, 0));
 }
 

@@ -11,14 +11,14 @@
 
 namespace crawlstore::frontier {
 
-/// Writes a run of items by group from front to back. Threads: one. Memory: a block, the directory
-/// and the index.
+/// Writes a run of items from front to back: by time, if the first one has a time. Threads: one.
+/// Memory: a block, the directory and the index.
 class ItemRunWriter {
  public:
   /// The most that a run will have.
   struct Size {
     std::uint64_t item_count = 0;
-    std::uint64_t group_count = 0;
+    std::uint64_t group_count = 0;  ///< by time: 0
     std::uint64_t body_bytes = 0;
   };
   /// Reserves room.
@@ -28,12 +28,11 @@ class ItemRunWriter {
                                      const format::RunLabel& label, const Size& size,
                                      bool is_typical);
 
-  /// Adds an item behind all others in the order of group, order and id; one like the last one is
-  /// left out.
+  /// Adds an item behind all others in the order of the run; one like the last one is left out.
   ///   errors  of the storage
   Result<void> add(const format::Item& item, std::string_view body);
   [[nodiscard]] std::uint64_t item_count() const { return item_count_; }
-  [[nodiscard]] std::uint64_t left_out_count() const { return left_out_count_; }
+  [[nodiscard]] const std::vector<format::Item>& left_out() const { return left_out_; }
   /// Ends the run, which has an item. The caller owns the run's extent from now on.
   ///   errors  of the storage
   Result<format::RunRef> finish();
@@ -53,7 +52,7 @@ class ItemRunWriter {
   format::Item last_;
   std::uint64_t group_item_count_ = 0;  // of its group so far
   std::uint64_t item_count_ = 0;
-  std::uint64_t left_out_count_ = 0;
+  std::vector<format::Item> left_out_;
   std::uint64_t body_bytes_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontier/items.h"
+#include "frontier/later_run.h"
 
 namespace crawlstore::frontier {
 
@@ -19,27 +20,77 @@ struct LaterItem {
   Item item;
 };
 
-/// Items whose time has not come. Threads: one at a time. Cost: O(log n) to put and to take the
-/// first, O(n) to look for an id.
+/// Items whose time has not come: in memory, or in runs. Threads: one at a time. Cost: O(log n) to
+/// put and to take the first, O(n) to look for an id.
 class LaterItems {
  public:
-  [[nodiscard]] bool is_empty() const { return items_.empty(); }
-  /// The lowest time of all.
-  [[nodiscard]] std::uint64_t first_time() const { return items_.front().time; }
-  /// In no order.
-  [[nodiscard]] const std::vector<LaterItem>& all() const { return items_; }
+  /// The lowest time of all; 0: there is none.
+  [[nodiscard]] std::uint64_t first_time() const {
+    std::uint64_t first = items_.empty() ? 0 : items_.front().time;
+    for (const LaterRun& run : runs_) {
+      if (first == 0 || (run.rest().time != 0 && run.rest().time < first)) first = run.rest().time;
+    }
+    return first;
+  }
+  /// Those in memory, in no order.
+  [[nodiscard]] const std::vector<LaterItem>& held() const { return items_; }
+  [[nodiscard]] const std::vector<LaterRun>& runs() const { return runs_; }
+  /// About the bytes of what has come out of runs since the last checkpoint.
+  [[nodiscard]] std::uint64_t due_bytes() const { return due_bytes_; }
+
+  /// Items that come out of runs at a time.
+  struct Due {
+    std::vector<DueItem> items{};
+    std::vector<LaterRun::Rest> rests{};
+  };
+  ///   errors  those of LaterRun::read_due()
+  [[nodiscard]] Result<Due> read_due(std::uint64_t time) const {
+    Due due;
+    for (const LaterRun& run : runs_) {
+      LaterRun::Rest rest = run.rest();
+      if (rest.time != 0 && rest.time <= time) {
+        CRAWLSTORE_TRY(rest, run.read_due(time, due.items));
+      }
+      due.rests.push_back(rest);
+    }
+    return due;
+  }
+  /// Items that were read leave the runs.
+  void leave_runs(const Due& due) {
+    for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].leave(due.rests[i]);
+    for (const DueItem& item : due.items) due_bytes_ += kItemBytes + item.body.size();
+  }
+  /// Takes the first one in memory, if its time is no later.
+  std::optional<LaterItem> take_due(std::uint64_t time) {
+    if (items_.empty() || items_.front().time > time) return std::nullopt;
+    return take_first();
+  }
+
+  void add_run(LaterRun run) { runs_.push_back(std::move(run)); }
+  /// Puts these runs in the place of all others.
+  void set_runs(std::vector<LaterRun> runs) { runs_ = std::move(runs); }
+  /// The same at a checkpoint.
+  ///   has_new  they have what was in memory, and was never taken
+  void rearrange(std::vector<LaterRun> runs, bool has_new) {
+    runs_ = std::move(runs);
+    due_bytes_ = 0;
+    if (!has_new) return;
+    std::erase_if(items_, [](const LaterItem& item) { return item.item.attempt == 0; });
+    std::make_heap(items_.begin(), items_.end(), is_behind);
+  }
+  /// nullptr: there is none.
+  [[nodiscard]] LaterRun* find_run(RunId id) {
+    const auto run =
+        std::ranges::find(runs_, id, [](const LaterRun& of) { return of.run()->id(); });
+    return run == runs_.end() ? nullptr : &*run;
+  }
 
   void put(LaterItem item) {
     items_.push_back(std::move(item));
     std::push_heap(items_.begin(), items_.end(), is_behind);
   }
-  LaterItem take_first() {
-    std::pop_heap(items_.begin(), items_.end(), is_behind);
-    LaterItem item = std::move(items_.back());
-    items_.pop_back();
-    return item;
-  }
-  /// Takes the one of the lowest time of those with this id, and of those the first to leave.
+  /// Takes of those in memory with this id the one of the lowest time, and of those the first to
+  /// leave.
   ///   is_again  only one that was taken before
   std::optional<LaterItem> take(std::uint32_t group, std::uint64_t id, bool is_again) {
     const auto is_before = [](const LaterItem& a, const LaterItem& b) {
@@ -58,7 +109,7 @@ class LaterItems {
     std::make_heap(items_.begin(), items_.end(), is_behind);
     return item;
   }
-  /// Calls of(LaterItem) with each item of a group, which is gone then.
+  /// Calls of(LaterItem) with each item of a group in memory, which is gone then.
   template <class Of>
   void drop(std::uint32_t group, const Of& of) {
     std::erase_if(items_, [&](const LaterItem& item) {
@@ -75,11 +126,22 @@ class LaterItems {
   }
 
  private:
+  /// About the bytes of an item in memory, besides its body.
+  static constexpr std::uint64_t kItemBytes = 64;
+
+  LaterItem take_first() {
+    std::pop_heap(items_.begin(), items_.end(), is_behind);
+    LaterItem item = std::move(items_.back());
+    items_.pop_back();
+    return item;
+  }
   static bool is_behind(const LaterItem& a, const LaterItem& b) {
     return std::tuple(a.time, a.group, a.item.id) > std::tuple(b.time, b.group, b.item.id);
   }
 
   std::vector<LaterItem> items_;  // a heap, the lowest time in front
+  std::vector<LaterRun> runs_;
+  std::uint64_t due_bytes_ = 0;
 };
 
 }  // namespace crawlstore::frontier

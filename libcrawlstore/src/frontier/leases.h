@@ -19,7 +19,8 @@ struct Lease {
   Item item;
 };
 
-/// All leases, by id and by the time at which they end. Threads: one at a time. Cost: O(log n).
+/// All leases, by id and by the time at which they end, and what was leased and waits again.
+/// Threads: one at a time. Cost: O(log n).
 class Leases {
  public:
   using ById = std::unordered_map<std::uint64_t, Lease, SeededHash>;
@@ -33,6 +34,15 @@ class Leases {
   /// The lowest time at which one ends; 0: none does.
   [[nodiscard]] std::uint64_t first_end() const { return ends_.empty() ? 0 : ends_.begin()->first; }
 
+  /// The group of an item that was leased, and waits again.
+  [[nodiscard]] std::optional<std::uint32_t> group_of_again(std::uint64_t id) const {
+    const auto found = again_.find(id);
+    return found == again_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// An item that was leased waits again.
+  void put_again(std::uint64_t id, std::uint32_t group) { again_.insert_or_assign(id, group); }
+  void forget_again(std::uint64_t id) { again_.erase(id); }
   /// Its id is not leased.
   const Lease& put(Lease lease) {
     const std::uint64_t id = lease.item.id;
@@ -61,7 +71,8 @@ class Leases {
 
  private:
   ById by_id_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> ends_;  // until and id
+  std::unordered_map<std::uint64_t, std::uint32_t, SeededHash> again_;  // groups
+  std::set<std::pair<std::uint64_t, std::uint64_t>> ends_;              // until and id
 };
 
 }  // namespace crawlstore::frontier

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/queue_run.h"
@@ -38,10 +39,11 @@ std::vector<const Item*> by_id(const std::vector<Item>& items) {
   return sorted;
 }
 
-/// Writes what has left the runs of the groups of a piece, which come in ascending order.
-class LeftCounts {
+/// Writes what has left the runs of the groups of a piece, which come in ascending order, and what
+/// is gone.
+class LeftItems {
  public:
-  LeftCounts(const Piece& piece, const WriteStep& write) : runs_(piece.items.runs), write_(write) {
+  LeftItems(const Piece& piece, const WriteStep& write) : runs_(piece.items.runs), write_(write) {
     for (const WaitingRun& run : runs_) {
       std::size_t place = 0;
       const auto below = [&](std::size_t i) { return run.run->group(i) < piece.first_group; };
@@ -54,20 +56,31 @@ class LeftCounts {
   }
   void write(std::uint32_t group) {
     counts_.clear();
+    gone_.clear();
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const WaitingRun& run = runs_[i];
       if (places_[i] == run.run->group_count() || run.run->group(places_[i]) != group) continue;
-      const std::uint32_t left = run.left[places_[i]++];
-      if (left != 0) counts_.push_back({run.run->id().value, left});
+      const std::size_t place = places_[i]++;
+      if (run.left[place] != 0) counts_.push_back({run.run->id().value, run.left[place]});
+      note_gone(run, run.waiting_at(place));
     }
     if (!counts_.empty()) write_(format::LeftStep{group, counts_});
+    for (const auto& [run, number] : gone_) write_(format::GoneStep{group, run, number});
   }
 
  private:
+  void note_gone(const WaitingRun& run, const format::ItemRange& items) {
+    if (run.gone.count(items.begin, items.end) == 0) return;
+    for (std::uint64_t number = items.begin; number < items.end; ++number) {
+      if (run.gone.has(number)) gone_.emplace_back(run.run->id().value, number);
+    }
+  }
+
   std::span<const WaitingRun> runs_;
   const WriteStep& write_;
   std::vector<std::size_t> places_;  // of each run the first that is not below the next group
   std::vector<format::RunCount> counts_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gone_;  // run and number
 };
 
 /// The rule of a group that has its own.
@@ -86,6 +99,20 @@ RuleStep rule_of(std::uint32_t group, const GroupSetting& setting) {
 
 }  // namespace
 
+Result<std::vector<format::GoneStep>> gone_later(const StoredItems& items, std::uint64_t clock) {
+  std::vector<format::GoneStep> steps;
+  for (const LaterRun& run : items.later) {
+    std::vector<std::uint64_t> numbers;
+    run.gone().for_each([&numbers](std::uint64_t number) { numbers.push_back(number); });
+    for (const std::uint64_t number : numbers) {
+      CRAWLSTORE_TRY(const auto item, run.run()->item(number));
+      if (item.time > clock) steps.push_back({item.group, run.run()->id().value, number});
+    }
+  }
+  std::ranges::stable_sort(steps, {}, &format::GoneStep::group);
+  return steps;
+}
+
 Result<void> write_piece(const State& state, const Piece& piece, const WriteStep& write) {
   const auto write_waiting = [&write](std::uint32_t group, const Item& item,
                                       std::uint64_t time) -> Result<void> {
@@ -99,8 +126,7 @@ Result<void> write_piece(const State& state, const Piece& piece, const WriteStep
     return {};
   };
   if (state.clock() != 0) write(ClockStep{state.clock()});
-  LeftCounts left(piece, write);
-  const auto& dead = piece.items.dead.all();
+  LeftItems left(piece, write);
   for (std::uint32_t group = piece.first_group; group < piece.end_group; ++group) {
     const Group& of = state.groups()[group];
     if (state.groups().has_setting(group)) write(rule_of(group, state.groups().setting(group)));
@@ -108,12 +134,8 @@ Result<void> write_piece(const State& state, const Piece& piece, const WriteStep
       write(TimesStep{group, of.soft_time, of.hard_time, of.failure_count});
     }
     left.write(group);
-    for (auto at = dead.lower_bound({group, 0}); at != dead.end() && at->first.first == group;
-         ++at) {
-      write(format::DeadStep{group, at->first.second, at->second.run.value, at->second.count});
-    }
     for (const Item* item : by_id(of.items.all())) {
-      if (piece.stores_items && item->attempt == 0) continue;
+      if (piece.items.has_waiting && item->attempt == 0) continue;
       CRAWLSTORE_TRY(write_waiting(group, *item, 0));
     }
   }
@@ -121,13 +143,16 @@ Result<void> write_piece(const State& state, const Piece& piece, const WriteStep
     return group >= piece.first_group && group < piece.end_group;
   };
   std::vector<const LaterItem*> later;
-  for (const LaterItem& item : state.later().all()) {
-    if (is_here(item.group)) later.push_back(&item);
+  for (const LaterItem& item : state.later().held()) {
+    if (is_here(item.group) && !(piece.items.has_later && item.item.attempt == 0)) {
+      later.push_back(&item);
+    }
   }
   std::ranges::sort(later, {}, [](const LaterItem* item) { return item->item.id; });
   for (const LaterItem* item : later) {
     CRAWLSTORE_TRY(write_waiting(item->group, item->item, item->time));
   }
+  for (const format::GoneStep& gone : piece.gone_later) write(gone);
   std::vector<const Lease*> leases;
   for (const auto& [id, lease] : state.leases().all()) {
     if (is_here(lease.group)) leases.push_back(&lease);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "frontier/state.h"
 
@@ -14,9 +16,14 @@ using WriteStep = std::function<void(const format::Step&)>;
 struct Piece {
   std::uint32_t first_group = 0;
   std::uint32_t end_group = 0;
-  const ItemsInRuns& items;
-  bool stores_items = false;
+  const StoredItems& items;
+  std::span<const format::GoneStep> gone_later;  ///< those of these groups
 };
+
+/// Items of runs by time that are gone, by group, but for those that would have left.
+///   errors  those of ItemRun::item()
+///   cost    a read of each
+Result<std::vector<format::GoneStep>> gone_later(const StoredItems& items, std::uint64_t clock);
 
 /// Calls write(Step) with each step of a piece: spec/format.md#step-runs.
 ///   errors  those of Body::text()

@@ -18,6 +18,8 @@
 namespace crawlstore::frontier {
 namespace {
 
+constexpr const char* kNoGroup = "a run of items is of groups that are none";
+
 /// Notes the best item in runs, where a walk has looked for it.
 void note_first(const Coming& coming, Group& group) {
   const format::Item* const first = coming.first_in_runs();
@@ -37,15 +39,10 @@ void charge(Group& group, const format::GroupRule& rule, std::uint64_t clock) {
 
 }  // namespace
 
-std::optional<std::uint32_t> State::group_of_again(std::uint64_t id) const {
-  const auto found = again_.find(id);
-  return found == again_.end() ? std::nullopt : std::optional(found->second);
-}
-
 std::optional<std::uint64_t> State::next_due() const {
   auto due = schedule_.due();
   const auto earlier = [&due](std::uint64_t time) { due = due ? std::min(*due, time) : time; };
-  if (!later_.is_empty()) earlier(later_.first_time());
+  if (later_.first_time() != 0) earlier(later_.first_time());
   if (leases_.first_end() != 0) earlier(leases_.first_end());
   return due;
 }
@@ -56,22 +53,59 @@ Result<void> State::add_runs(const std::vector<ItemRunPtr>& runs) {
   }
   std::vector<WaitingRun> waiting;
   for (const ItemRunPtr& run : runs) {
+    if (run->is_by_time()) {
+      CRAWLSTORE_TRY(add_later_run(run));
+      continue;
+    }
     if (run->group(run->group_count() - 1) >= groups_.count()) {
-      return fail(Errc::kSegmentInvalid, "a run of items is of groups that are none");
+      return fail(Errc::kSegmentInvalid, kNoGroup);
     }
     waiting_count_ += run->item_count();
     waiting.emplace_back(run);
   }
-  runs_.set({std::move(waiting), {}});
+  runs_.set(std::move(waiting));
   for (std::uint32_t group = 0; group < groups_.count(); ++group) {
     if (runs_.has(group)) place(group);
   }
   return {};
 }
 
-void State::rearrange(ItemsInRuns items, bool stores_items, std::uint64_t left_out_count) {
-  waiting_count_ -= left_out_count;
-  for (std::uint32_t group = 0; stores_items && group < groups_.count(); ++group) {
+Result<void> State::add_later_run(const ItemRunPtr& run) {
+  CRAWLSTORE_TRY(auto later, LaterRun::open(run));
+  bool is_known = true;
+  CRAWLSTORE_TRY(for_each_item(later, [&](std::uint64_t /*number*/, const format::Item& item) {
+    is_known = item.group < groups_.count();
+    if (is_known) ++groups_[item.group].later_count;
+    return is_known;
+  }));
+  if (!is_known) return fail(Errc::kSegmentInvalid, kNoGroup);
+  waiting_count_ += run->item_count();
+  later_.add_run(std::move(later));
+  return {};
+}
+
+Result<void> State::begin(std::uint64_t clock) {
+  std::vector<LaterRun> runs = later_.runs();
+  for (LaterRun& run : runs) {
+    LaterRun::Rest rest{run.run()->item_count(), 0};
+    bool is_known = true;
+    CRAWLSTORE_TRY(for_each_item(run, [&](std::uint64_t number, const format::Item& item) {
+      is_known = item.group < groups_.count();
+      if (item.time > clock) rest = {number, item.time};
+      if (item.time > clock || !is_known) return false;
+      --groups_[item.group].later_count;
+      --waiting_count_;
+      return true;
+    }));
+    if (!is_known) return fail(Errc::kSegmentInvalid, kNoGroup);
+    run.leave(rest);
+  }
+  later_.set_runs(std::move(runs));
+  return {};
+}
+
+void State::rearrange(StoredItems items) {
+  for (std::uint32_t group = 0; items.has_waiting && group < groups_.count(); ++group) {
     Group& of = groups_[group];
     bool is_first = !runs_.has(group);  // of what is in runs
     of.is_run_known = of.is_run_known || is_first;
@@ -85,7 +119,12 @@ void State::rearrange(ItemsInRuns items, bool stores_items, std::uint64_t left_o
       return true;
     });
   }
-  runs_.set(std::move(items));
+  waiting_count_ -= items.left_out.size();
+  for (const format::Item& item : items.left_out) {
+    if (item.time != 0) --groups_[item.group].later_count;
+  }
+  runs_.set(std::move(items.runs));
+  later_.rearrange(std::move(items.later), items.has_later);
 }
 
 Result<void> State::hold_bodies() {
@@ -111,16 +150,12 @@ Result<std::optional<std::uint32_t>> State::next_group() {
     Coming coming(groups_[*group].items, runs_, *group);
     CRAWLSTORE_TRY(coming.look());
     note_first(coming, groups_[*group]);
-    if (groups_[*group].is_run_known || !groups_[*group].items.is_empty()) {
-      place(*group);
-    } else {  // a file may tell so many dead entries that none is left
-      schedule_.remove(*group);
-    }
+    place(*group);
   }
 }
 
 void State::wait(std::uint32_t group, Item item, std::uint64_t time) {
-  if (item.attempt != 0) again_.insert_or_assign(item.id, group);
+  if (item.attempt != 0) leases_.put_again(item.id, group);
   next_id_ = std::max(next_id_, item.id + 1);
   ++waiting_count_;
   if (time > clock_) {
@@ -132,8 +167,8 @@ void State::wait(std::uint32_t group, Item item, std::uint64_t time) {
   place(group);
 }
 
-Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::uint64_t id,
-                                                     bool is_again) {
+/// Takes an item that waits in memory.
+std::optional<LaterItem> State::take_held(std::uint32_t group, std::uint64_t id, bool is_again) {
   std::optional<LaterItem> found;
   if (auto item = groups_[group].items.take(id, is_again)) {
     found = LaterItem{0, group, *std::move(item)};
@@ -141,20 +176,8 @@ Result<std::optional<LaterItem>> State::take_waiting(std::uint32_t group, std::u
     found = later_.take(group, id, is_again);
     if (found) --groups_[group].later_count;
   }
-  if (!found && !is_again) {
-    CRAWLSTORE_TRY(const auto entry, find_in_runs(runs_, group, id));
-    if (!entry) return found;
-    const ItemRunPtr run = runs_.runs()[entry->run].run;
-    runs_.end(group, id, {run->id(), 1});
-    // No run begins with a dead entry of a group: then whoever has entries has items that wait.
-    Coming coming(groups_[group].items, runs_, group);
-    CRAWLSTORE_TRY(coming.look());
-    coming.leave(runs_);
-    note_first(coming, groups_[group]);
-    found = LaterItem{0, group, {entry->order, id, 0, Body(run, entry->number)}};
-  }
   if (!found) return found;
-  if (found->item.attempt != 0) again_.erase(id);
+  if (found->item.attempt != 0) leases_.forget_again(id);
   --waiting_count_;
   return found;
 }
@@ -204,8 +227,8 @@ Result<std::vector<VisitedItem>> items_of_visit(const State& state, Coming& comi
     CRAWLSTORE_TRY(const auto item, coming.next());
     if (!item) break;
     const bool was_taken = item->held != nullptr && item->held->attempt != 0;
-    const bool is_twice =
-        state.leases().find(item->id) != nullptr || (!was_taken && state.group_of_again(item->id));
+    const bool is_twice = state.leases().find(item->id) != nullptr ||
+                          (!was_taken && state.leases().group_of_again(item->id));
     items.push_back({*item, !is_twice && ids.insert(item->id).second});
   }
   return items;
@@ -248,9 +271,9 @@ Result<format::VisitStep> State::visit(std::uint32_t group, std::uint32_t count_
   for (const auto& [item, is_taken] : items) {
     Item leased = item.held != nullptr
                       ? of.items.take_first()
-                      : Item{item.order, item.id, 0, Body(runs_.runs()[item.run].run, item.number)};
+                      : Item{item.order, item.id, 0, Body(runs_.all()[item.run].run, item.number)};
     if (!is_taken) continue;
-    if (leased.attempt != 0) again_.erase(item.id);
+    if (leased.attempt != 0) leases_.forget_again(item.id);
     ++leased.attempt;
     const Lease& lease = leases_.put({group, lease_until_, std::move(leased)});
     if (taken) CRAWLSTORE_TRY(taken(lease));
@@ -261,20 +284,6 @@ Result<format::VisitStep> State::visit(std::uint32_t group, std::uint32_t count_
   waiting_count_ -= items.size();
   charge(of, groups_.setting(group).rule, clock_);
   return visit;
-}
-
-Result<bool> is_waiting(const State& state, std::uint32_t group, std::uint64_t id) {
-  const auto is_it = [&](const Item& item) { return item.id == id; };
-  if (std::ranges::any_of(state.groups()[group].items.all(), is_it)) return true;
-  const auto is_later = [&](const LaterItem& later) {
-    return later.group == group && is_it(later.item);
-  };
-  if (state.groups()[group].later_count != 0 &&
-      std::ranges::any_of(state.later().all(), is_later)) {
-    return true;
-  }
-  CRAWLSTORE_TRY(const auto entry, find_in_runs(state.runs(), group, id));
-  return entry.has_value();
 }
 
 }  // namespace crawlstore::frontier

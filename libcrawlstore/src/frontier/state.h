@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include <crawlstore/error.h>
@@ -14,6 +13,7 @@
 #include "frontier/coming.h"
 #include "frontier/group_table.h"
 #include "frontier/later_items.h"
+#include "frontier/later_run.h"
 #include "frontier/leases.h"
 #include "frontier/schedule.h"
 #include "frontier/waiting_runs.h"
@@ -23,12 +23,23 @@ namespace crawlstore::frontier {
 /// Told of each item that a visit takes; its failure ends the step half made.
 using OnTaken = std::function<Result<void>(const Lease&)>;
 
+/// The runs that a checkpoint has, and the items that come into them.
+struct StoredItems {
+  std::vector<WaitingRun> runs;
+  std::vector<LaterRun> later;
+  bool has_waiting = false;  ///< what was in memory, and may be taken the first time
+  bool has_later = false;    ///< what was in memory, and may be taken later the first time
+  std::vector<format::Item> left_out;  ///< which waited twice
+};
+
 /// A frontier: what all steps so far have made of it. There is no other way to change it than
 /// steps, so whoever applies those of a file has what its writer had: spec/format.md#step-runs.
-/// Items that were never taken, and whose time has come, may be in runs; all others are in memory.
+/// Items that were never taken may be in runs, unless their time has come since; all others are in
+/// memory.
 ///
 /// Threads: one at a time. Memory: about 100 bytes an item besides its body, unless it is in a run;
-/// 8 a group of each run. Cost of a step: about a microsecond.
+/// 8 a group of each run by group. Cost of a step: about a microsecond; of a clock for each item
+/// whose time has come.
 class State {
  public:
   explicit State(const format::GroupRule& default_rule) : groups_(default_rule) {}
@@ -41,10 +52,11 @@ class State {
   /// Takes these runs, of which nothing has left, before any step.
   ///   errors  kSegmentInvalid: one is of groups that are none; kUnknownFeature: they are too many
   Result<void> add_runs(const std::vector<ItemRunPtr>& runs);
+  /// Takes the clock of a piece, which is the same in all: what has a time up to it has left.
+  ///   errors  those of ItemRun::read_block()
+  Result<void> begin(std::uint64_t clock);
   /// The items of its runs are in these now.
-  ///   stores_items  and all that may be taken, was never taken, and was in memory
-  ///   left_out_count  but for so many that waited twice
-  void rearrange(ItemsInRuns items, bool stores_items, std::uint64_t left_out_count);
+  void rearrange(StoredItems items);
   /// Reads the bodies of all items that were taken into memory, so that any run may go.
   ///   errors  those of Body::hold()
   Result<void> hold_bodies();
@@ -57,8 +69,6 @@ class State {
   [[nodiscard]] const Leases& leases() const { return leases_; }
   [[nodiscard]] const LaterItems& later() const { return later_; }
   [[nodiscard]] const WaitingRuns& runs() const { return runs_; }
-  /// The group of an item that was taken before, and waits again.
-  [[nodiscard]] std::optional<std::uint32_t> group_of_again(std::uint64_t id) const;
 
   /// Looks for groups whose time has come, at most `count_max`: those that wait longest. The next
   /// call goes on. Cost: about a microsecond a group.
@@ -80,9 +90,9 @@ class State {
 
  private:
   class Steps;
+  Result<void> add_later_run(const ItemRunPtr& run);
   void wait(std::uint32_t group, Item item, std::uint64_t time);
-  Result<std::optional<LaterItem>> take_waiting(std::uint32_t group, std::uint64_t id,
-                                                bool is_again = false);
+  std::optional<LaterItem> take_held(std::uint32_t group, std::uint64_t id, bool is_again = false);
 
   std::uint64_t clock_ = 0;
   std::uint64_t lease_until_ = 0;  // of the visits to come
@@ -92,13 +102,7 @@ class State {
   WaitingRuns runs_;
   LaterItems later_;
   Leases leases_;
-  // Groups of items that were taken before, and wait again, by id.
-  std::unordered_map<std::uint64_t, std::uint32_t, SeededHash> again_;
   Schedule schedule_;
 };
-
-/// Whether an item of this id waits in a group. Cost: O(n) of what waits there.
-///   errors  those of ItemRun::item()
-Result<bool> is_waiting(const State& state, std::uint32_t group, std::uint64_t id);
 
 }  // namespace crawlstore::frontier

@@ -17,10 +17,10 @@ namespace {
 using format::AgainStep;
 using format::BackStep;
 using format::ClockStep;
-using format::DeadStep;
 using format::DropStep;
 using format::ExtendStep;
 using format::FinishStep;
+using format::GoneStep;
 using format::GroupRule;
 using format::GroupStep;
 using format::kRuleActive;
@@ -41,6 +41,8 @@ using format::StepBytes;
 using format::TimesStep;
 using format::UpdateStep;
 using format::VisitStep;
+
+constexpr const char* kNotThere = "an item of a run is gone that did not wait there";
 
 auto contradicts(const char* text) {
   return fail(Errc::kSegmentInvalid, text);
@@ -73,7 +75,7 @@ class State::Steps {
   Result<void> on(const DropStep& step);
   Result<void> on(const TimesStep& step);
   Result<void> on(const LeftStep& step);
-  Result<void> on(const DeadStep& step);
+  Result<void> on(const GoneStep& step);
   Result<void> on(const LeasedStep& step);
   Result<void> on(const AgainStep& step);
   template <class Other>
@@ -82,7 +84,20 @@ class State::Steps {
   }
 
  private:
+  Result<void> drop_later(std::uint32_t group);
   [[nodiscard]] bool has(std::uint32_t group) const { return group < s_.groups_.count(); }
+  /// The number of a run that has a group; nothing: there is none.
+  [[nodiscard]] std::optional<std::size_t> find_run(std::uint32_t group, std::uint64_t id) const {
+    const auto& runs = s_.runs_.all();
+    const auto run =
+        std::ranges::find(runs, RunId{id}, [](const WaitingRun& of) { return of.run->id(); });
+    if (run == runs.end() || !run->run->place_of(group)) return std::nullopt;
+    return static_cast<std::size_t>(run - runs.begin());
+  }
+  [[nodiscard]] format::ItemRange waiting_in(std::size_t run, std::uint32_t group) const {
+    const WaitingRun& of = s_.runs_.all()[run];
+    return of.waiting_at(*of.run->place_of(group));
+  }
 
   State& s_;
   const OnTaken& taken_;
@@ -96,16 +111,24 @@ Result<void> State::apply(const Step& step, const OnTaken& taken) {
 /// Leases end before items come to wait. Groups whose time has come are left asleep.
 Result<void> State::Steps::on(const ClockStep& step) {
   if (step.time < s_.clock_) return contradicts("the clock of a frontier goes back");
+  CRAWLSTORE_TRY(auto due, s_.later_.read_due(step.time));
+  for (const DueItem& item : due.items) {
+    if (!has(item.item.group)) return contradicts("a run of items is of groups that are none");
+  }
   s_.clock_ = step.time;
   while (auto ended = s_.leases_.take_ended(s_.clock_)) {
     --s_.groups_[ended->group].leased_count;
     s_.wait(ended->group, std::move(ended->item), 0);
   }
-  while (!s_.later_.is_empty() && s_.later_.first_time() <= s_.clock_) {
-    LaterItem due = s_.later_.take_first();
-    --s_.groups_[due.group].later_count;
-    s_.groups_[due.group].items.put(std::move(due.item));
-    s_.place(due.group);
+  const auto come = [this](std::uint32_t group, Item item) {
+    --s_.groups_[group].later_count;
+    s_.groups_[group].items.put(std::move(item));
+    s_.place(group);
+  };
+  while (auto item = s_.later_.take_due(s_.clock_)) come(item->group, std::move(item->item));
+  s_.later_.leave_runs(due);
+  for (auto& [item, body] : due.items) {
+    come(item.group, {item.order, item.id, 0, std::move(body)});
   }
   s_.schedule_.set_clock(s_.clock_);
   return {};
@@ -143,12 +166,11 @@ Result<void> State::Steps::on(const FinishStep& step) {
       continue;
     }
     // Its lease has ended: what waits of it is done, too.
-    const auto again = s_.again_.find(id);
-    if (again == s_.again_.end()) return contradicts("an item is finished that was never taken");
-    const std::uint32_t group = again->second;
-    CRAWLSTORE_TRY(s_.take_waiting(group, id, true));
-    s_.groups_[group].failure_count = 0;
-    s_.place(group);
+    const auto group = s_.leases_.group_of_again(id);
+    if (!group) return contradicts("an item is finished that was never taken");
+    s_.take_held(*group, id, true);
+    s_.groups_[*group].failure_count = 0;
+    s_.place(*group);
   }
   return {};
 }
@@ -185,15 +207,16 @@ Result<void> State::Steps::on(const ExtendStep& step) {
 
 Result<void> State::Steps::on(const RemoveStep& step) {
   if (!has(step.group)) return contradicts("an item is removed that does not wait");
-  CRAWLSTORE_TRY(const auto found, s_.take_waiting(step.group, step.id));
-  if (!found) return contradicts("an item is removed that does not wait");
+  if (!s_.take_held(step.group, step.id)) {
+    return contradicts("an item is removed that does not wait");
+  }
   s_.place(step.group);
   return {};
 }
 
 Result<void> State::Steps::on(const UpdateStep& step) {
   if (!has(step.group)) return contradicts("an item is changed that does not wait");
-  CRAWLSTORE_TRY(auto found, s_.take_waiting(step.group, step.id));
+  auto found = s_.take_held(step.group, step.id);
   if (!found) return contradicts("an item is changed that does not wait");
   found->item.order = queue_order(step.priority);
   if (step.body) found->item.body = text_of(*step.body);
@@ -226,8 +249,9 @@ Result<void> State::Steps::on(const RuleStep& step) {
 Result<void> State::Steps::on(const DropStep& step) {
   if (!has(step.group)) return contradicts("a frontier drops a group that is none");
   Group& group = s_.groups_[step.group];
+  if (group.later_count != 0) CRAWLSTORE_TRY(drop_later(step.group));
   const auto forget = [this](const Item& item) {
-    if (item.attempt != 0) s_.again_.erase(item.id);
+    if (item.attempt != 0) s_.leases_.forget_again(item.id);
   };
   std::ranges::for_each(group.items.all(), forget);
   s_.waiting_count_ -= group.items.size() + s_.runs_.leave_all(step.group);
@@ -237,6 +261,25 @@ Result<void> State::Steps::on(const DropStep& step) {
     s_.waiting_count_ -= std::exchange(group.later_count, 0);
   }
   s_.place(step.group);
+  return {};
+}
+
+/// The items of a group that wait in runs by time are gone.
+Result<void> State::Steps::drop_later(std::uint32_t group) {
+  std::vector<LaterRun> runs = s_.later_.runs();
+  std::uint32_t count = 0;
+  for (LaterRun& run : runs) {
+    std::vector<std::uint64_t> numbers;
+    CRAWLSTORE_TRY(for_each_item(run, [&](std::uint64_t number, const format::Item& item) {
+      if (item.group == group) numbers.push_back(number);
+      return true;
+    }));
+    for (const std::uint64_t number : numbers) CRAWLSTORE_TRY(run.end(number));
+    count += static_cast<std::uint32_t>(numbers.size());
+  }
+  s_.later_.set_runs(std::move(runs));
+  s_.groups_[group].later_count -= count;
+  s_.waiting_count_ -= count;
   return {};
 }
 
@@ -252,29 +295,38 @@ Result<void> State::Steps::on(const TimesStep& step) {
 
 Result<void> State::Steps::on(const LeftStep& step) {
   for (const auto& [id, count] : step.runs) {
-    const auto& runs = s_.runs_.runs();
-    const auto run =
-        std::ranges::find(runs, RunId{id}, [](const auto& of) { return of.run->id(); });
-    const auto place = run == runs.end() ? std::nullopt : run->run->place_of(step.group);
-    const auto waiting = place ? run->waiting_at(*place) : format::ItemRange{};
+    const auto run = find_run(step.group, id);
+    const auto waiting = run ? waiting_in(*run, step.group) : format::ItemRange{};
     if (count > waiting.end - waiting.begin) {
       return contradicts("more items of a group have left a run than it has");
     }
-    s_.runs_.leave(static_cast<std::size_t>(run - runs.begin()), step.group, count);
+    s_.waiting_count_ -= s_.runs_.leave(*run, step.group, waiting.begin + count);
     s_.groups_[step.group].is_run_known = false;
-    s_.waiting_count_ -= count;
   }
   s_.place(step.group);
   return {};
 }
 
-Result<void> State::Steps::on(const DeadStep& step) {
-  if (!has(step.group) || step.count > s_.runs_.count(step.group)) {
-    return contradicts("more entries of a group are dead than it has");
+Result<void> State::Steps::on(const GoneStep& step) {
+  if (!has(step.group)) return contradicts(kNotThere);
+  if (LaterRun* const later = s_.later_.find_run(RunId{step.run_id})) {
+    if (!later->has(step.number)) return contradicts(kNotThere);
+    CRAWLSTORE_TRY(const auto item, later->run()->item(step.number));
+    if (item.group != step.group) return contradicts(kNotThere);
+    CRAWLSTORE_TRY(later->end(step.number));
+    --s_.groups_[step.group].later_count;
+    --s_.waiting_count_;
+    return {};
   }
-  s_.runs_.end(step.group, step.id, {RunId{step.run_id}, step.count});
+  const auto run = find_run(step.group, step.run_id);
+  const auto waiting = run ? waiting_in(*run, step.group) : format::ItemRange{};
+  if (step.number < waiting.begin || step.number >= waiting.end ||
+      s_.runs_.all()[*run].gone.has(step.number)) {
+    return contradicts(kNotThere);
+  }
+  s_.runs_.end(*run, step.group, step.number);
+  --s_.waiting_count_;
   s_.groups_[step.group].is_run_known = false;
-  s_.waiting_count_ -= step.count;
   s_.place(step.group);
   return {};
 }
@@ -295,7 +347,7 @@ Result<void> State::Steps::on(const LeasedStep& step) {
 
 Result<void> State::Steps::on(const AgainStep& step) {
   if (!has(step.group)) return contradicts("an item of a frontier is of a group that is none");
-  if (s_.again_.contains(step.id)) return contradicts("an item of a frontier waits twice");
+  if (s_.leases_.group_of_again(step.id)) return contradicts("an item of a frontier waits twice");
   s_.wait(step.group, {queue_order(step.priority), step.id, step.attempt, text_of(step.body)},
           step.time);
   return {};

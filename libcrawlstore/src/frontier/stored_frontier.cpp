@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "format/group_run.h"
 #include "format/step_run.h"
@@ -109,6 +110,10 @@ class StepRuns {
       CRAWLSTORE_TRY(const bool is_there, reader.next(step));
       if (!is_there) return {};
       if (unknown_) continue;
+      const auto* const clock = std::get_if<format::ClockStep>(&step);
+      if (clock != nullptr && reader.run().is_piece) {
+        CRAWLSTORE_TRY(out_.state.begin(clock->time));
+      }
       const auto applied = out_.state.apply(step);
       if (applied) continue;
       if (applied.error().code != Errc::kUnknownFeature) return applied;

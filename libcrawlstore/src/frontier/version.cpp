@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "container/choose_join.h"
@@ -27,6 +28,8 @@ constexpr std::size_t kJournalsMax = 64;
 constexpr std::size_t kLongJournalsMax = 128;
 constexpr std::uint64_t kJoinedBytesMax = 2 * kJournalBytes;
 constexpr std::size_t kGroupRunsMax = 16;
+/// Bytes in memory that have come out of runs by time.
+constexpr std::uint64_t kDueBytesMax = 64 * kMebibyte;
 /// About the bytes of an item in a piece, besides its body.
 constexpr std::uint64_t kItemBytes = 16;
 
@@ -43,7 +46,7 @@ Result<Written> VersionWriter::write(const Version& before, StepLog& steps, Stat
   next.table.next_id = std::max(next.table.next_id, state.next_id());
   const bool is_long =
       next.journal_bytes + steps.bytes() > std::max(checkpoint_bytes_, next.piece_bytes) ||
-      next.journals.size() >= kLongJournalsMax;
+      next.journals.size() >= kLongJournalsMax || state.later().due_bytes() > kDueBytesMax;
   if (is_long && state.groups().count() != 0) {
     next.table.step_count += steps.count();
     CRAWLSTORE_TRY(write_checkpoint(written, state));
@@ -52,7 +55,7 @@ Result<Written> VersionWriter::write(const Version& before, StepLog& steps, Stat
     if (next.journals.size() > kJournalsMax) CRAWLSTORE_TRY(join_journals(next));
   }
   next.table.group_count = state.groups().count();
-  next.table.waiting_count = state.waiting_count() - written.left_out_count;
+  next.table.waiting_count = state.waiting_count() - written.items.left_out.size();
   next.table.leased_count = state.leases().count();
   next.table.clock_ms = state.clock();
   return written;
@@ -60,11 +63,16 @@ Result<Written> VersionWriter::write(const Version& before, StepLog& steps, Stat
 
 Result<void> VersionWriter::write_checkpoint(Written& next, State& state) {
   next.is_checkpoint = true;
-  next.items = state.runs().all();
+  next.items.runs = state.runs().all();
+  next.items.later = state.later().runs();
   CRAWLSTORE_TRY(state.hold_bodies());
   CRAWLSTORE_TRY(write_groups(next.version, state));
   CRAWLSTORE_TRY(write_items(next, state));
-  CRAWLSTORE_TRY(join_items(next));
+  CRAWLSTORE_TRY(join_items(next, next.items.runs));
+  CRAWLSTORE_TRY(write_later_items(next, state));
+  CRAWLSTORE_TRY(join_items(next, next.items.later));
+  auto& table = next.version.table;
+  if (table.runs.empty()) next.gone = std::exchange(table.items, {});
   return write_pieces(next, state);
 }
 
@@ -74,7 +82,7 @@ bool is_new(const Item& item) {
   return item.attempt == 0;
 }
 
-/// Adds all items that were never taken.
+/// Adds all items that were never taken, and may be.
 Result<void> add_new_items(const State& state, ItemRunWriter& out) {
   std::vector<const Item*> items;
   for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
@@ -91,82 +99,151 @@ Result<void> add_new_items(const State& state, ItemRunWriter& out) {
   return {};
 }
 
+format::Item item_of(const LaterItem& later) {
+  return {later.time, later.group, later.item.order, later.item.id};
+}
+
+/// Adds all items that were never taken, and may be later.
+Result<void> add_new_later_items(const State& state, ItemRunWriter& out) {
+  std::vector<const LaterItem*> items;
+  for (const LaterItem& later : state.later().held()) {
+    if (is_new(later.item)) items.push_back(&later);
+  }
+  std::ranges::sort(items, {}, [](const LaterItem* later) { return item_of(*later); });
+  for (const LaterItem* later : items) {
+    CRAWLSTORE_TRY(const std::string body, later->item.body.text());
+    CRAWLSTORE_TRY(out.add(item_of(*later), body));
+  }
+  return {};
+}
+
+void count_item(const Item& item, ItemRunWriter::Size& size) {
+  if (!is_new(item)) return;
+  ++size.item_count;
+  size.body_bytes += item.body.held_bytes();
+}
+
 }  // namespace
 
-/// Writes a run of the items that were never taken, if they have half the bytes of a checkpoint.
+/// Tells whether items should be in a run: they have half the bytes of a checkpoint, or more.
+bool VersionWriter::fills_run(const ItemRunWriter::Size& size) const {
+  return size.item_count != 0 && size.item_count <= ItemRun::kItemsMax &&
+         size.body_bytes + kItemBytes * size.item_count >= checkpoint_bytes_ / 2;
+}
+
 Result<void> VersionWriter::write_items(Written& next, const State& state) {
   ItemRunWriter::Size size;
   for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
     const std::uint64_t count_before = size.item_count;
-    for (const Item& item : state.groups()[group].items.all()) {
-      if (!is_new(item)) continue;
-      ++size.item_count;
-      size.body_bytes += item.body.held_bytes();
-    }
+    for (const Item& item : state.groups()[group].items.all()) count_item(item, size);
     size.group_count += size.item_count != count_before ? 1 : 0;
   }
-  if (size.body_bytes + kItemBytes * size.item_count < checkpoint_bytes_ / 2) return {};
-  if (size.item_count == 0 || size.item_count > ItemRun::kItemsMax) return {};
-  next.stores_items = true;
-  return add_run(next, size, [&](ItemRunWriter& out) { return add_new_items(state, out); });
-}
-
-/// Puts one run in the place of those that are to be joined, or none if nothing of them waits.
-Result<void> VersionWriter::join_items(Written& next) {
-  const auto chosen = choose_item_join(next.items);
-  if (chosen.empty()) return {};
-  std::vector<WaitingRun> joined;
-  std::vector<WaitingRun> others;
-  ItemRunWriter::Size size;
-  for (std::size_t i = 0; i < next.items.runs.size(); ++i) {
-    WaitingRun& run = next.items.runs[i];
-    if (!std::ranges::binary_search(chosen, i)) {
-      others.push_back(std::move(run));
-      continue;
-    }
-    const RunId id = run.run->id();
-    std::erase_if(next.version.table.runs, [id](const auto& span) { return span.run == id; });
-    std::erase_if(next.version.items, [id](const auto& other) { return other->id() == id; });
-    size.item_count += run.waiting_count;
-    size.group_count += run.run->group_count();
-    size.body_bytes += run.run->body_bytes();
-    joined.push_back(std::move(run));
-  }
-  next.items.runs = std::move(others);
-  if (size.item_count != 0) {
-    const DeadEntries dead = next.items.dead;
-    CRAWLSTORE_TRY(add_run(next, size, [&](ItemRunWriter& out) {
-      next.items.dead = dead;
-      return frontier::join_items(joined, next.items.dead, out);
-    }));
-  }
-  if (next.version.table.runs.empty()) next.gone = std::exchange(next.version.table.items, {});
+  if (!fills_run(size)) return {};
+  next.items.has_waiting = true;
+  const auto add = [&state](ItemRunWriter& out) { return add_new_items(state, out); };
+  CRAWLSTORE_TRY(auto run, add_run(next, size, add));
+  next.items.runs.emplace_back(std::move(run));
   return {};
 }
 
-/// Writes a run of items, which is a step of its own; none if there is no item.
-///   add  Result<void>(ItemRunWriter&), adds the items; called again where the room was too little
+Result<void> VersionWriter::write_later_items(Written& next, const State& state) {
+  ItemRunWriter::Size size;
+  for (const LaterItem& later : state.later().held()) count_item(later.item, size);
+  if (!fills_run(size)) return {};
+  next.items.has_later = true;
+  const auto add = [&state](ItemRunWriter& out) { return add_new_later_items(state, out); };
+  CRAWLSTORE_TRY(const auto run, add_run(next, size, add));
+  CRAWLSTORE_TRY(auto later, LaterRun::open(run));
+  next.items.later.push_back(std::move(later));
+  return {};
+}
+
+namespace {
+
+RunUse use_of(const WaitingRun& run) {
+  return {run.waiting_count, run.run->item_count(), run.gone.count()};
+}
+RunUse use_of(const LaterRun& run) {
+  return {run.waiting_count(), run.run()->item_count(), run.gone().count()};
+}
+const ItemRunPtr& items_of(const WaitingRun& run) {
+  return run.run;
+}
+const ItemRunPtr& items_of(const LaterRun& run) {
+  return run.run();
+}
+Result<WaitingRun> opened(const ItemRunPtr& run, const WaitingRun* /*kind*/) {
+  return WaitingRun(run);
+}
+Result<LaterRun> opened(const ItemRunPtr& run, const LaterRun* /*kind*/) {
+  return LaterRun::open(run);
+}
+
+}  // namespace
+
+/// Puts one run in the place of those of one kind that are to be joined, or none if nothing of them
+/// waits.
+template <class Run>
+Result<void> VersionWriter::join_items(Written& next, std::vector<Run>& runs) {
+  std::vector<RunUse> uses;
+  for (const Run& run : runs) uses.push_back(use_of(run));
+  const auto chosen = choose_item_join(uses);
+  if (chosen.empty()) return {};
+  std::vector<Run> joined;
+  std::vector<Run> others;
+  ItemRunWriter::Size size;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!std::ranges::binary_search(chosen, i)) {
+      others.push_back(std::move(runs[i]));
+      continue;
+    }
+    const ItemRun& items = *items_of(runs[i]);
+    const RunId id = items.id();
+    std::erase_if(next.version.table.runs, [id](const auto& span) { return span.run == id; });
+    std::erase_if(next.version.items, [id](const auto& other) { return other->id() == id; });
+    size.item_count += uses[i].waiting_count;
+    size.group_count += items.is_by_time() ? 0 : items.group_count();
+    size.body_bytes += items.body_bytes();
+    joined.push_back(std::move(runs[i]));
+  }
+  runs = std::move(others);
+  if (size.item_count == 0) return {};
+  const auto add = [&joined](ItemRunWriter& out) {
+    std::vector<ItemWalk> walks(joined.begin(), joined.end());
+    return for_each_of_walks(
+        walks, [&out](const format::Item& item, std::string_view body) -> Result<bool> {
+          CRAWLSTORE_TRY(out.add(item, body));
+          return true;
+        });
+  };
+  CRAWLSTORE_TRY(const auto run, add_run(next, size, add));
+  CRAWLSTORE_TRY(auto whole, opened(run, static_cast<const Run*>(nullptr)));
+  runs.push_back(std::move(whole));
+  return {};
+}
+
+/// Writes a run of items, which is a step of its own.
+///   add  Result<void>(ItemRunWriter&), adds the items, at least one; called again where the room
+///        was too little
 template <class Add>
-Result<void> VersionWriter::add_run(Written& next, const ItemRunWriter::Size& size,
-                                    const Add& add) {
+Result<ItemRunPtr> VersionWriter::add_run(Written& next, const ItemRunWriter::Size& size,
+                                          const Add& add) {
   const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
-  std::optional<format::RunRef> ref;
-  const auto write = [&](bool is_typical) -> Result<void> {
+  const auto write = [&](bool is_typical) -> Result<format::RunRef> {
     CRAWLSTORE_TRY(auto out, ItemRunWriter::start(writer_, label, size, is_typical));
     CRAWLSTORE_TRY(add(out));
-    if (out.item_count() == 0) return {};
-    CRAWLSTORE_TRY(ref, out.finish());
-    next.left_out_count += out.left_out_count();
-    return {};
+    CRAWLSTORE_TRY(const auto ref, out.finish());
+    auto& left_out = next.items.left_out;
+    left_out.insert(left_out.end(), out.left_out().begin(), out.left_out().end());
+    return ref;
   };
   auto written = write(true);
   if (!written && written.error().code == Errc::kTooLarge) written = write(false);
-  if (!written || !ref) return written;
-  CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, *ref)));
-  next.version.table.runs.push_back({ref->run_id, ++next.version.table.step_count, 0});
+  if (!written) return tl::unexpected<Error>(written.error());
+  CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, *written)));
+  next.version.table.runs.push_back({written->run_id, ++next.version.table.step_count, 0});
   next.version.items.push_back(run);
-  next.items.runs.emplace_back(std::move(run));
-  return {};
+  return run;
 }
 
 Result<void> VersionWriter::write_journals(Version& next, StepLog& steps) {
@@ -255,11 +332,16 @@ Result<void> VersionWriter::write_pieces(Written& written, const State& state) {
   next.pieces.clear();
   next.table.pieces.clear();
   next.piece_bytes = 0;
+  CRAWLSTORE_TRY(const auto gone, gone_later(written.items, state.clock()));
+  const auto gone_below = [&gone](std::uint32_t group) {
+    return std::ranges::lower_bound(gone, group, {}, &format::GoneStep::group);
+  };
   for (std::uint64_t i = 0; i < piece_count; ++i) {
     const auto first_group = static_cast<std::uint32_t>(count * i / piece_count);
     const auto end_group = static_cast<std::uint32_t>(count * (i + 1) / piece_count);
     format::StepWriter piece(format::piece_of(first_group, end_group, next.table.step_count));
-    CRAWLSTORE_TRY(write_piece(state, {first_group, end_group, written.items, written.stores_items},
+    const std::span gone_here(gone_below(first_group), gone_below(end_group));
+    CRAWLSTORE_TRY(write_piece(state, {first_group, end_group, written.items, gone_here},
                                [&piece](const format::Step& step) { piece.append(step); }));
     const std::uint64_t step_count = piece.step_count();
     const auto payload = piece.finish();

@@ -30,10 +30,8 @@ struct Version {
 struct Written {
   Version version;
   bool is_checkpoint = false;  ///< then State::rearrange() follows when it is published
-  ItemsInRuns items{};         ///< of a checkpoint
-  bool stores_items = false;
-  std::uint64_t left_out_count = 0;  ///< items that waited twice
-  SegmentId gone{};                  ///< of items: there is no run any more
+  StoredItems items{};         ///< of a checkpoint
+  SegmentId gone{};            ///< of items: there is no run any more
 };
 
 /// Writes versions of one frontier. Threads: one at a time, with the turn of the store.
@@ -44,7 +42,7 @@ class VersionWriter {
 
   /// Writes the steps that came since `before`, whose state is `state` now, as journals; joins them
   /// when there are many. When they have become longer than the pieces it makes a checkpoint: items
-  /// in memory become a run, if they are many; runs are joined, if they are; and all groups are
+  /// in memory become runs, if they are many; runs are joined, if they are; and all groups are
   /// written as pieces. Nothing is in the directory yet.
   ///   state   reads bodies into memory where a checkpoint may end their runs
   ///   errors  of the storage, of damage: the runs that were written give their places back
@@ -58,9 +56,12 @@ class VersionWriter {
   Result<void> join_journals(Version& next);
   Result<void> write_checkpoint(Written& next, State& state);
   Result<void> write_items(Written& next, const State& state);
-  Result<void> join_items(Written& next);
+  [[nodiscard]] bool fills_run(const ItemRunWriter::Size& size) const;
+  Result<void> write_later_items(Written& next, const State& state);
+  template <class Run>
+  Result<void> join_items(Written& next, std::vector<Run>& runs);
   template <class Add>
-  Result<void> add_run(Written& next, const ItemRunWriter::Size& size, const Add& add);
+  Result<ItemRunPtr> add_run(Written& next, const ItemRunWriter::Size& size, const Add& add);
   Result<void> write_pieces(Written& next, const State& state);
   Result<void> write_groups(Version& next, const State& state);
   Result<container::RunPtr> write_run(SegmentId& segment, SegmentKind kind,

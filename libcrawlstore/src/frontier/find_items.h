@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <crawlstore/frontier_items.h>
+
+#include "frontier/state.h"
+
+namespace crawlstore::frontier {
+
+/// An item that waits: in a run, or in memory.
+struct FoundItem {
+  std::uint32_t group = 0;
+  ItemRunPtr run;  ///< nullptr: it is in memory
+  std::uint64_t number = 0;
+  bool is_again = false;  ///< it was named before: an update has brought it into memory
+};
+
+/// Looks for items that wait.
+///   returns  one of each of `items`; nothing: it does not wait
+///   errors   those of ItemRun::item()
+///   cost     a look through all ids that wait of their groups, and of all that wait for a time,
+///            some nanoseconds each
+Result<std::vector<std::optional<FoundItem>>> find_items(const State& state,
+                                                         std::span<const FrontierKey> items);
+
+format::Step step_of_removal(const FoundItem& found, std::uint64_t id);
+
+/// Makes the steps that give an item other values: one of a run is gone there, and is put anew.
+///   errors  those of ItemRun::body(), and of `step`
+Result<void> make_update(const FoundItem& found, const FrontierUpdate& to,
+                         const std::function<Result<void>(const format::Step&)>& step);
+
+}  // namespace crawlstore::frontier
