@@ -91,7 +91,7 @@ bool tell_gaps(const model::DiffGaps& gaps, const DiffVerbOptions& options) {
 
 int compare_and_print(const DiffVerbOptions& options, const States& states) {
   const StopSignals stop;
-  ProgressBar progress("diff", model::Unit::kCount, "keys, pages and links", options.quiet);
+  ProgressBar progress("diff", model::Unit::kCount, "keys, pages, links and items", options.quiet);
   model::StoreDiffOptions how;
   model::DiffGaps gaps;
   if (options.skips_damaged) how.view.gaps = &gaps;
@@ -148,12 +148,15 @@ Action define_diff(Parser& parser) {
       "scores are of pages in one and of hosts in the other; what is in them is not compared. "
       "A page is gone when NEW says so or does not have it; only what NEW does not have, which is "
       "forgotten, counts as - in the sentence and in the growth of hosts. "
-      "Of scores the values are compared, where there are none as 0: how many changed, how many "
-      "only one state has, by how much they differ together (L1), and the largest change. Of "
-      "queues only the numbers of pages and runs are compared. With --skip-damaged pages, links "
-      "and "
-      "edits that one state cannot tell are left out, and count neither as + nor as -; so are, as "
-      "a whole, a DRUM, an array of scores or a queue of which anything cannot be read, and a page "
+      "Of scores the values are compared, where there are none as 0: how many changed, how "
+      "many only one state has, by how much they differ together (L1), and the largest "
+      "change. Of queues only the numbers of pages and runs are compared. Of frontiers groups "
+      "are, and items: those that wait, whose time may not have come, and those that are "
+      "leased. `leased` was taken since, `returned` came back, `gone` was finished or "
+      "removed; an item is known by its id in states of one store and where ids are the "
+      "caller's, else by its body. With --skip-damaged pages, links and edits that one state "
+      "cannot tell are left out, and count neither as + nor as -; so are, as a whole, a DRUM, "
+      "an array of scores, a queue or a frontier of which anything cannot be read, and a page "
       "database without its table, with its scores.");
   parser.text("OLD", options->old_path, "the crawl file as it was").required();
   parser.text("NEW", options->new_path, "the crawl file as it is");

@@ -14,6 +14,7 @@
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
+#include "model/frontier_view.h"
 #include "model/generations_view.h"
 #include "model/links_view.h"
 #include "model/queue_view.h"
@@ -109,6 +110,7 @@ int run(const InfoOptions& options) {
   add_queued_count(queues, described.document.fields);
   tables.push_back(model::queues_table(queues.queues));
   if (!described.problem) described.problem = queues.problem;
+  tables.push_back(model::due_frontiers_table(*snapshot, described.problem));
   const auto copies = generations(**storage);
   if (!copies) return fail_with(options.path, copies.error());
   tables.push_back(model::superblocks_table(*copies));
@@ -133,7 +135,9 @@ Action define_info(Parser& parser) {
       "some thousand rows here and there are coded to see. Links are *fresh*, as imports write "
       "them, or *dense*, as `compact` does. A page database has a DRUM of its name: the keys of "
       "its pages, those in fresh runs beside it among them. `queued_count` counts what waits in "
-      "all queues, a page in two of them twice. Of a damaged file what can be read "
+      "all queues, a page in two of them twice. Of frontiers `next_due_us` is the time from which "
+      "there is something to take, and `clock_us` that of the last call that had one. Of a damaged "
+      "file what can be read "
       "is shown, and the exit code is 1.");
   add_file(parser, options->path);
   parser.flag("--link-rows", options->link_rows,

@@ -17,7 +17,7 @@ namespace crawlstore::model {
 /// A part of one state; without `pages` a whole thing, which is not compared at all.
 struct DiffGap {
   bool in_new = false;
-  std::string kind;              ///< "page_database", "drum", "scores", "queue"
+  std::string kind;              ///< "page_database", "drum", "scores", "queue", "frontier"
   std::string name;              ///< of it; of scores "DATABASE/NAME", or "DATABASE" for all of one
   std::optional<PageGap> pages;  ///< of a page database
   Error error;

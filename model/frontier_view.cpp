@@ -94,6 +94,34 @@ Table frontiers_table(std::span<const FrontierInfo> frontiers) {
   return table;
 }
 
+Table due_frontiers_table(const Snapshot& snapshot, std::optional<Error>& problem) {
+  const ReadableFrontiers found = readable_frontiers(snapshot);
+  if (!problem) problem = found.problem;
+  Table table = frontiers_table(found.frontiers);
+  table.columns.insert(table.columns.end(), {{"item_run_count", Unit::kCount},
+                                             {"bytes_per_item", Unit::kRatio},
+                                             {"clock_us", Unit::kTimeUs},
+                                             {"next_due_us", Unit::kTimeUs}});
+  for (std::size_t i = 0; i < found.frontiers.size(); ++i) {
+    std::vector<Cell>& row = table.rows[i];
+    const auto view = FrontierView::open(snapshot, found.frontiers[i].name);
+    if (!view) {
+      if (!problem) problem = view.error();
+      row.insert(row.end(), {Cell{}, Cell{}, Cell{}, Cell{}});
+      continue;
+    }
+    const FrontierInfo& info = view->info();
+    const std::uint64_t item_count = info.waiting_count + info.leased_count;
+    row.emplace_back(std::uint64_t{info.item_run_count});
+    row.push_back(item_count == 0 ? Cell{}
+                                  : Cell{static_cast<double>(info.allocated_bytes) /
+                                         static_cast<double>(item_count)});
+    row.push_back(time_cell(info.clock_ms));
+    row.push_back(time_cell(view->next_due_ms().value_or(0)));
+  }
+  return table;
+}
+
 Table groups_table(const FrontierView& frontier, std::size_t count) {
   Table table{"groups", {}, {}};
   for (const Field& field : group_fields({})) table.columns.push_back({field.name, field.unit});

@@ -32,6 +32,11 @@ std::vector<Field> group_fields(const FrontierGroup& group);
 /// The table `frontiers`: one row a frontier.
 Table frontiers_table(std::span<const FrontierInfo> frontiers);
 
+/// The same with times, as of a file: when there is something to take, and bytes an item.
+///   problem  the first thing that cannot be read, if it is nothing yet; some cells are empty then
+///   cost     FrontierView::open() of each
+Table due_frontiers_table(const Snapshot& snapshot, std::optional<Error>& problem);
+
 /// The table `groups`: the first `count`, in the order in which they came.
 Table groups_table(const FrontierView& frontier, std::size_t count);
 

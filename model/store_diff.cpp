@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/format_text.h"
+#include "model/frontiers_diff.h"
 #include "model/pages_diff_view.h"
 #include "model/queue_pass.h"
 #include "model/scores_diff.h"
@@ -88,6 +89,26 @@ void add_queues(std::string& to, const Document& document) {
     add_part(to,
              which + (is > was ? " +" + format_count(is - was) : " -" + format_count(was - is)));
   }
+}
+
+/// "+3 and -1 items of frontiers, 1,000 came to be leased, 2 came back, 1 changed, 1 group
+/// changed".
+void add_frontiers(std::string& to, const Document& document) {
+  const auto of_frontiers = [&](std::string_view column) {
+    return sum_of(document, "frontiers", column);
+  };
+  const auto add_items = [&](std::string_view column, const char* what) {
+    const std::uint64_t count = of_frontiers(column);
+    if (count != 0) add_part(to, format_counted(count, "item") + what);
+  };
+  add_changes(to, of_frontiers("added_item_count"), of_frontiers("gone_item_count"),
+              "frontier item");
+  add_items("leased_item_count", " came to be leased");
+  add_items("returned_item_count", " came back");
+  add_items("changed_item_count", " changed");
+  add_changes(to, of_frontiers("added_group_count"), of_frontiers("gone_group_count"), "group");
+  const std::uint64_t groups = of_frontiers("changed_group_count");
+  if (groups != 0) add_part(to, format_counted(groups, "group") + " changed");
 }
 
 /// Whether no cell of the column says anything.
@@ -180,9 +201,10 @@ std::string diff_sentence(const Document& document) {
   const std::uint64_t scores = of_scores("changed_score_count");
   if (scores != 0) add_part(text, format_counted(scores, "score") + " changed");
   add_queues(text, document);
+  add_frontiers(text, document);
   if (!text.empty()) return text;
   const bool differs = !document.fields.empty() && document.fields.front().value == Cell{true};
-  return differs ? "no page, link, key, score or queue differs, but other things do"
+  return differs ? "no page, link, key, score, queue or frontier differs, but other things do"
                  : "nothing differs";
 }
 
@@ -212,6 +234,8 @@ Result<Document> store_diff(const Snapshot& older, const Snapshot& newer,
   };
   CRAWLSTORE_TRY(add_scores_diff(older, newer, databases, {asked, options.failed, gaps}, document));
   CRAWLSTORE_TRY(add_queues_diff(older, newer, asked, document, gaps));
+  CRAWLSTORE_TRY(
+      add_frontiers_diff(older, newer, {options.view, options.progress, options.failed}, document));
   std::string sentence = diff_sentence(document);
   if (past_damage) {
     if (!gaps->all().empty()) sentence += ", of what can be read";

@@ -20,8 +20,8 @@ namespace crawlstore::model {
 
 struct StoreDiffOptions {
   /// With `gaps` the comparison goes past damage: of page databases pages, links and edits are left
-  /// out, of the others a whole DRUM, array of scores or queue; nothing counts as added or gone
-  /// because one state cannot tell. The table `gaps` is last then.
+  /// out, of the others a whole DRUM, array of scores, queue or frontier; nothing counts as added
+  /// or gone because one state cannot tell. The table `gaps` is last then.
   DiffViewOptions view;
   /// Called with how far a part of the comparison is; false stops with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
@@ -31,9 +31,9 @@ struct StoreDiffOptions {
 
 /// The first field, `is_different`, says whether anything differs, the second, `summary`, how much,
 /// in a sentence. Tables: drums, segments, buckets, keys, requests, page_databases, pages, hosts,
-/// page_links, edits, links, scores, queues.
+/// page_links, edits, links, scores, queues, frontiers, frontier_groups, frontier_items.
 ///   errors  kCancelled; of damage
-///   cost    as diff(), diff_pages() and add_scores_diff(), one after the other
+///   cost    as diff(), diff_pages(), add_scores_diff() and diff_frontiers(), one after the other
 Result<Document> store_diff(const Snapshot& older, const Snapshot& newer,
                             const StoreDiffOptions& options);
 

@@ -53,6 +53,7 @@ PUBLIC_LAYER = {
     "snapshot.h": "container",
     "store.h": "container",
     "frontier.h": "frontier",
+    "frontier_diff.h": "frontier",
     "frontier_items.h": "frontier",
     "frontier_view.h": "frontier",
     "transaction.h": "container",

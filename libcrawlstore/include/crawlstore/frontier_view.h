@@ -34,6 +34,7 @@ struct FrontierInfo {
   std::size_t run_count = 0;          ///< in the file
   std::uint64_t allocated_bytes = 0;  ///< checksums and padding included
   FrontierRule default_rule{};
+  std::size_t item_run_count = 0;  ///< of these runs, those of items
 };
 
 /// A group at the clock of its frontier.

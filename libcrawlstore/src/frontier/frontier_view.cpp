@@ -9,53 +9,16 @@
 #include "base/inside.h"
 #include "container/reader.h"
 #include "format/queue_run.h"
-#include "frontier/check_call.h"
 #include "frontier/item_run_join.h"
-#include "frontier/stored_frontier.h"
+#include "frontier/snapshot_state.h"
 
 namespace crawlstore {
 namespace {
 
-using frontier::FrontierSegments;
 using frontier::Item;
 using frontier::LaterItem;
 using frontier::Lease;
 using frontier::State;
-
-Result<void> read_run(const Snapshot& snapshot, const format::SegmentEntry& segment,
-                      const format::RunRef& run, std::vector<std::byte>& payload) {
-  container::Reader& reader = Inside::of(snapshot);
-  return container::read_run(*reader.storage(),
-                             container::run_name(reader.identity(), segment.id, run.run_id), run,
-                             payload);
-}
-
-Result<FrontierSegments> frontier_segments(const Snapshot& snapshot,
-                                           const format::SegmentEntry& entry) {
-  std::vector<std::byte> payload;
-  CRAWLSTORE_TRY(read_run(snapshot, entry, entry.runs.front(), payload));
-  return frontier::read_segments(Inside::of(snapshot).directory(), entry, payload);
-}
-
-FrontierInfo info_of(const FrontierSegments& found) {
-  FrontierInfo info{.id = found.frontier->id,
-                    .name = found.frontier->name,
-                    .has_own_ids = found.table.has_own_ids,
-                    .group_count = found.table.group_count,
-                    .waiting_count = found.table.waiting_count,
-                    .leased_count = found.table.leased_count,
-                    .clock_ms = found.table.clock_ms,
-                    .step_count = found.table.step_count,
-                    .default_rule = frontier::frontier_rule(found.table.default_rule)};
-  for (const auto* const segment : {found.frontier, found.groups, found.items, found.steps}) {
-    if (segment == nullptr) continue;
-    if (segment != found.frontier) info.run_count += segment->runs.size();
-    for (const format::RunRef& run : segment->runs) {
-      info.allocated_bytes += run.extent().length_bytes;
-    }
-  }
-  return info;
-}
 
 FrontierEntry entry_of(const State& state, std::uint32_t group, const Item& item,
                        std::string_view body) {
@@ -64,25 +27,6 @@ FrontierEntry entry_of(const State& state, std::uint32_t group, const Item& item
           .priority = format::queue_priority(item.order),
           .attempt = item.attempt,
           .body = body};
-}
-
-FrontierGroup group_of(const State& state, std::uint32_t number) {
-  const frontier::Group& of = state.groups()[number];
-  FrontierGroup group{.key = std::string(state.groups().key(number)),
-                      .waiting_count = of.items.size() + state.runs().count(number),
-                      .later_count = of.later_count,
-                      .leased_count = of.leased_count,
-                      .soft_time_ms = of.soft_time,
-                      .hard_time_ms = of.hard_time,
-                      .failure_count = of.failure_count};
-  if (state.groups().has_setting(number)) {
-    const frontier::GroupSetting& setting = state.groups().setting(number);
-    FrontierRule rule = frontier::frontier_rule(setting.rule);
-    rule.blocked_until_ms = setting.blocked_until;
-    rule.is_active = setting.is_active;
-    group.rule = rule;
-  }
-  return group;
 }
 
 std::vector<const LaterItem*> later_in_memory(const State& state) {
@@ -121,24 +65,15 @@ class Bodies {
 
 }  // namespace
 
-struct FrontierView::Impl {
-  Snapshot snapshot;  // its runs must stay
-  FrontierInfo info;
-  State state;
-};
+struct FrontierView::Impl : frontier::SnapshotState {};
 
 FrontierView::FrontierView(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::vector<FrontierInfo>> FrontierView::list(const Snapshot& snapshot) {
-  std::vector<const format::SegmentEntry*> entries;
-  Inside::of(snapshot).directory().for_each_segment([&](const format::SegmentEntry& entry) {
-    if (entry.kind == SegmentKind::kFrontier) entries.push_back(&entry);
-  });
-  std::ranges::sort(entries, {}, &format::SegmentEntry::name);
   std::vector<FrontierInfo> frontiers;
-  for (const auto* const entry : entries) {
-    CRAWLSTORE_TRY(const auto found, frontier_segments(snapshot, *entry));
-    frontiers.push_back(info_of(found));
+  for (const auto* const entry : frontier::list_frontiers(snapshot)) {
+    CRAWLSTORE_TRY(auto info, frontier::read_info(snapshot, *entry));
+    frontiers.push_back(std::move(info));
   }
   return frontiers;
 }
@@ -149,20 +84,8 @@ Result<FrontierView> FrontierView::open(const Snapshot& snapshot, std::string_vi
   if (entry == nullptr) {
     return fail(Errc::kUnknownName, "the generation has no frontier of this name");
   }
-  CRAWLSTORE_TRY(const auto found, frontier_segments(snapshot, *entry));
-  std::vector<std::byte> payload;
-  const auto read = [&](const format::SegmentEntry& segment,
-                        const format::RunRef& run) -> Result<std::span<const std::byte>> {
-    CRAWLSTORE_TRY(read_run(snapshot, segment, run, payload));
-    return std::span<const std::byte>(payload);
-  };
-  const auto open_items = [&](const format::SegmentEntry& segment, const format::RunRef& run) {
-    return frontier::ItemRun::open(
-        std::make_shared<const container::Run>(Inside::of(snapshot).run_reader(segment.id, run)));
-  };
-  CRAWLSTORE_TRY(auto stored, frontier::read_state(found, read, open_items));
-  return FrontierView(
-      std::make_shared<const Impl>(Impl{snapshot, info_of(found), std::move(stored.state)}));
+  CRAWLSTORE_TRY(auto state, frontier::read_snapshot_state(snapshot, *entry));
+  return FrontierView(std::make_shared<const Impl>(Impl{std::move(state)}));
 }
 
 const FrontierInfo& FrontierView::info() const {
@@ -171,13 +94,13 @@ const FrontierInfo& FrontierView::info() const {
 
 void FrontierView::for_each_group(const VisitGroup& visit) const {
   for (std::uint32_t number = 0; number < impl_->state.groups().count(); ++number) {
-    if (!visit(group_of(impl_->state, number))) return;
+    if (!visit(frontier::group_of(impl_->state, number))) return;
   }
 }
 
 std::optional<FrontierGroup> FrontierView::group(std::string_view key) const {
   const auto number = impl_->state.groups().find(key);
-  return number ? std::optional(group_of(impl_->state, *number)) : std::nullopt;
+  return number ? std::optional(frontier::group_of(impl_->state, *number)) : std::nullopt;
 }
 
 Result<void> FrontierView::for_each_waiting(std::string_view group, const VisitEntry& visit) const {
