@@ -48,6 +48,7 @@ class ItemRun {
   [[nodiscard]] Result<std::string> body(std::uint64_t number) const;
   /// Decodes block `number`, groups and all. errors  as item()
   [[nodiscard]] Result<void> read_block(std::size_t number, format::ItemBlock& out) const;
+  [[nodiscard]] std::size_t block_count() const { return index_.block_count(); }
   [[nodiscard]] std::size_t block_of(std::uint64_t item) const;
   [[nodiscard]] std::uint64_t first_item_of(std::size_t block) const {
     return index_.first_items[block];
