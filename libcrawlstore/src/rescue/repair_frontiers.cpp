@@ -4,17 +4,18 @@
 // whose key or state is damaged goes with all its items. Where a journal is damaged nobody knows
 // what became of any group, so that the frontier is lost.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "container/run_io.h"
-#include "format/group_run.h"
 #include "format/step_run.h"
 #include "frontier/stored_frontier.h"
 #include "frontier/version.h"
 #include "rescue/frontier_replay.h"
+#include "rescue/group_keys.h"
 #include "rescue/patient.h"
 #include "rescue/renewed_items.h"
 
@@ -89,22 +90,9 @@ class FrontierRescue {
       if (run.record_count > found_.table.group_count - keys_.size()) {
         return contradicts("a frontier has more groups than it says");
       }
-      const auto payload = read(*found_.groups, run);
-      if (!payload && !is_damage(payload.error())) return tl::unexpected<Error>(payload.error());
-      if (!payload) {
-        keys_.resize(keys_.size() + run.record_count);
-        continue;
-      }
-      CRAWLSTORE_TRY(const auto groups, format::parse_group_run(*payload));
-      if (groups.first_group != keys_.size()) {
-        return contradicts("the runs of a frontier's groups do not follow each other");
-      }
-      auto keys = format::keys_of(groups);
-      for (const std::uint16_t length : groups.lengths) {
-        CRAWLSTORE_TRY(const auto key, keys.next(length));
-        keys_.emplace_back(std::vector<std::byte>(key.begin(), key.end()));
-        keys.forget();
-      }
+      const auto opened = patient_.writer.runs->add(found_.groups->id, run);
+      CRAWLSTORE_TRY(auto keys, read_group_keys(*opened->reader(), keys_.size()));
+      std::ranges::move(keys, std::back_inserter(keys_));
     }
     return {};
   }
@@ -271,7 +259,7 @@ class FrontierRescue {
   const container::DirectoryPtr directory_ = patient_.writer.directory();
   frontier::FrontierSegments found_;
   std::vector<std::byte> payload_;
-  std::vector<std::optional<std::vector<std::byte>>> keys_;  // of groups in runs; nothing: lost
+  std::vector<GroupKey> keys_;  // of groups in runs
   std::vector<DamagedItems> items_;
   std::vector<Piece> pieces_;
   std::optional<std::uint64_t> last_step_;  // that was read
