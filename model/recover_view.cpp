@@ -37,6 +37,8 @@ std::string lost_part_name(LostPart part) {
       return "queued";
     case LostPart::kFrontier:
       return "frontier";
+    case LostPart::kItems:
+      return "items";
     case LostPart::kName:
       return "name";
   }

@@ -43,9 +43,12 @@ def frontier_of(test, name):
     if answer.code != 0:
         test.assertIn(b"has no frontier", answer.err)
         return None
-    lists = (("large", "4"), ("small", "1000"))  # no more of `large` are leased
-    return [json.loads(answer.out), *(json.loads(test.succeed(
-        "frontier", name, "--group", group, "-n", count, "--json").out) for group, count in lists)]
+    answers = [json.loads(answer.out)]
+    keys = {group["group"] for group in answers[0]["groups"]}
+    for group, count in (("large", "4"), ("small", "1000")):  # no more of `large` are leased
+        answers.append({"items": [], "leases": []} if group not in keys else json.loads(
+            test.succeed("frontier", name, "--group", group, "-n", count, "--json").out))
+    return answers
 
 
 class Content:
@@ -151,6 +154,9 @@ class Recover(pages_command.PagesTest):
         if self.content is None:
             return parts  # of a commit between two commands
         frontier = None if "frontier" in parts else self.content.frontier
+        if "items" in parts:
+            self.check_frontier_part(found, what)
+            frontier = frontier_of(self, "new.crawl")
         if "pages" in parts:
             self.assertNotIn("pages", {one["name"] for one in
                                        json.loads(self.succeed("info", "new.crawl", "--json").out)
@@ -170,6 +176,22 @@ class Recover(pages_command.PagesTest):
             self.assertEqual(missing - self.lost_pages(found, "urls"), set(), what)
         self.check_drums(found, new, what)
         return parts
+
+    def check_frontier_part(self, found, what):
+        """What the new frontier has was there, and what it lacks is told."""
+        new, old = frontier_of(self, "new.crawl"), self.content.frontier
+        for now, before in zip(new[1:], old[1:]):
+            for part in ("items", "leases"):
+                known = {item["id"]: item for item in before[part]}
+                for item in now[part]:
+                    if item["id"] in known:  # else it was behind those that were listed
+                        self.assertEqual(item, known[item["id"]], what)
+        counts = [sum(group[name] for group in one[0]["groups"] for name in
+                      ("waiting_count", "later_count", "leased_count")) for one in (new, old)]
+        lost = sum(loss["lost_count"] or 0 for loss in found["losses"] if loss["part"] == "items")
+        self.assertEqual(counts[0] + lost, counts[1], what)
+        self.assertLessEqual({group["group"] for group in new[0]["groups"]},
+                             {group["group"] for group in old[0]["groups"]}, what)
 
     def check_pages(self, found, new, what):
         no_url = self.lost_pages(found, "urls")
@@ -242,8 +264,10 @@ class Recover(pages_command.PagesTest):
             data = bytearray(self.whole)
             data[run["offset_bytes"]] ^= 1
             lost[kinds[run["segment"]]] = self.check(data, kinds[run["segment"]])
-        for part in ("frontier", "frontier_steps", "frontier_groups", "frontier_items"):
-            self.assertIn("frontier", lost[part], part)
+        self.assertIn("frontier", lost["frontier"])
+        for part in ("frontier_steps", "frontier_groups", "frontier_items"):
+            self.assertTrue(lost[part] & {"frontier", "items"}, part)
+        self.assertIn("items", lost["frontier_items"])
 
     def test_without_identity_and_superblocks(self):
         answer, found = self.recover(self.zeroed(0, DATA_START))

@@ -21,7 +21,7 @@ BELOW = {
     "pages": ["drum", "links", "queue"],
     "scores": ["pages"],
     "scheduler": ["scores"],
-    "rescue": ["scores"],
+    "rescue": ["scores", "frontier"],
     "crawl_store": ["scheduler", "rescue", "frontier"],
 }
 # These see the public headers and the listed folders, nothing of the library's inside.

@@ -37,6 +37,7 @@ enum class LostPart : std::uint8_t {
   kQueue,     ///< a whole queue
   kEntries,   ///< pages of a queue
   kFrontier,  ///< a whole frontier
+  kItems,     ///< items of a frontier, and of some groups all, with the rule; 0: rules alone
   kName,      ///< the part is there, and has a name that was made up: `name`
 };
 

@@ -53,6 +53,7 @@ class ItemRun {
   [[nodiscard]] Result<void> read_block(std::size_t number, format::ItemBlock& out) const;
   /// Decodes its items without their bodies; of a run by group they get group 0. errors  as item()
   [[nodiscard]] Result<void> read_items(std::size_t number, std::vector<format::Item>& out) const;
+  [[nodiscard]] std::size_t block_count() const { return index_.block_count(); }
   [[nodiscard]] std::size_t block_of(std::uint64_t item) const;
   [[nodiscard]] std::uint64_t first_item_of(std::size_t block) const {
     return index_.first_items[block];

@@ -66,6 +66,8 @@ Result<void> repair_trees(Patient& patient, container::Reader& source,
 Result<void> repair_drums(Patient& patient);
 Result<void> repair_pages(Patient& patient);
 Result<void> repair_scores(Patient& patient);
+/// Keeps what can be read of runs of items, and groups whose key and state are whole.
+Result<void> repair_frontiers(Patient& patient);
 
 /// Repairs the queues of a copy that no writer has open.
 Result<void> repair_queues(Storage& copy, const Patient& known, std::vector<Loss>& losses);

@@ -238,6 +238,7 @@ class Recovery {
     CRAWLSTORE_TRY(repair_scores(patient));
     CRAWLSTORE_TRY(repair_drums(patient));
     CRAWLSTORE_TRY(repair_pages(patient));
+    CRAWLSTORE_TRY(repair_frontiers(patient));
     report_.losses.insert(report_.losses.end(), patient.losses.begin(), patient.losses.end());
     const Uuid uuid = writer->identity().uuid;
     patient_end(writer);
@@ -422,6 +423,8 @@ std::string describe(const Loss& loss) {
       return "the frontier" + of_name + ": put again what was not fetched";
     case LostPart::kName:
       return "the name of a part, which is called `" + loss.name + "` now";
+    case LostPart::kItems:
+      return some(loss, "items") + " of the frontier `" + loss.name + "`: put them again";
     case LostPart::kEntries:
       return some(loss, "pages") + " of the queue `" + loss.name + "`";
   }
