@@ -114,6 +114,16 @@ class FrontierModel {
     if (to.body) item->body = *to.body;
     return true;
   }
+  /// Other priorities for what waits and was never taken; nothing: the item goes.
+  template <class PriorityOf>
+  void rewrite(const PriorityOf& priority_of) {
+    std::erase_if(items_, [&](Item& item) {
+      if (item.attempt != 0) return false;
+      const std::optional<double> priority = priority_of(item.group, item.id, item.priority);
+      if (priority) item.priority = *priority;
+      return !priority;
+    });
+  }
   void extend(std::uint64_t id, std::uint64_t until, std::uint64_t now) {
     set_clock(now);
     Item* const item = find(id);

@@ -2,6 +2,7 @@
 //
 // Random calls, beside a model that looks through a list: every answer, and all that a reader sees
 // after each commit, in the same process and in the next one.
+#include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -394,6 +395,72 @@ TEST_F(FrontierCalls, RemoveAndUpdateManyAtOnce) {
     if (random_.one_in(3)) reopen();
   }
   expect_whole();
+}
+
+/// All that waits gets other priorities, wherever it is.
+TEST_F(FrontierCalls, RewriteAllPriorities) {
+  later_ms_ = 15'000;
+  for (int round = 0; round < 30 && !HasFailure(); ++round) {
+    for (int i = 0; i < 40; ++i) put();
+    for (int i = 0; i < 20; ++i) call();
+    if (random_.one_in(2)) must(store_->commit());
+    const std::uint64_t seed = random_.below(1000);
+    const auto priority_of = [seed](std::string_view group, std::uint64_t id,
+                                    double priority) -> std::optional<double> {
+      const std::uint64_t mixed = (id + seed) * 0x9E37'79B9'7F4A'7C15 >> 40;
+      if (mixed % 10 == 0) return std::nullopt;
+      if (mixed % 3 == 0) return priority;
+      return static_cast<double>(mixed % 7) - static_cast<double>(group.size() % 3);
+    };
+    const std::size_t count_before = model_.items().size();
+    model_.rewrite(priority_of);
+    const auto done = must(frontier_->rewrite(priority_of));
+    EXPECT_EQ(done.removed_count, count_before - model_.items().size());
+    expect_in_file(store_, model_);
+    for (int i = 0; i < 10; ++i) call();
+    if (random_.one_in(4)) reopen();
+  }
+  expect_whole();
+}
+
+TEST_F(FrontierCalls, RefuseToRewriteWhereTheyCannot) {
+  for (int i = 0; i < 80; ++i) put();
+  must(store_->commit());
+  const auto no_number = [](auto, auto, auto) { return std::optional(std::nan("")); };
+  EXPECT_EQ(frontier_->rewrite(no_number).error().code, Errc::kInvalidArgument);
+  const auto inside = [this](auto, auto id, double priority) {
+    EXPECT_EQ(frontier_->remove(std::vector<FrontierKey>{{"host1", id}}).error().code,
+              Errc::kReentrant);
+    return std::optional(priority);
+  };
+  const auto done = must(frontier_->rewrite(inside));
+  EXPECT_EQ(done.changed_count + done.removed_count, 0U);
+  {
+    auto transaction = must(Transaction::begin(*store_));
+    EXPECT_EQ(frontier_->rewrite(inside).error().code, Errc::kReentrant);
+  }
+  expect_in_file(store_, model_);
+  expect_whole();
+}
+
+TEST_F(FrontierCalls, FindItems) {
+  later_ms_ = 15'000;
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    for (int i = 0; i < 30; ++i) put();
+    for (int i = 0; i < 20; ++i) call();
+    must(store_->commit());
+    for (const auto& item : model_.items()) {
+      const auto found = must(frontier_->find({item.group, item.id}));
+      ASSERT_TRUE(found) << item.id;
+      EXPECT_EQ(found->priority, item.priority);
+      EXPECT_EQ(found->not_before_ms, item.until ? 0 : item.not_before);
+      EXPECT_EQ(found->attempt, item.attempt);
+      EXPECT_EQ(found->until_ms, item.until);
+      EXPECT_EQ(found->body, item.body);
+      EXPECT_FALSE(must(frontier_->find({item.group == "host1" ? "host2" : "host1", item.id})));
+    }
+    EXPECT_FALSE(must(frontier_->find({"host1", model_.next_id()})));
+  }
 }
 
 class OwnIds : public FrontierCalls {

@@ -42,7 +42,7 @@ class Steps : public ::testing::Test {
   /// All steps of a piece, in a text.
   std::string told() const {
     std::string text = std::to_string(state_.waiting_count());
-    const StoredItems items{state_.runs().all(), {}, false, false, {}};
+    const StoredItems items{.runs = state_.runs().all()};
     const auto written = write_piece(
         state_, {0, state_.groups().count(), items, {}},
         [&text](const format::Step& step) { text += " " + std::to_string(step.index()); });

@@ -97,6 +97,18 @@ class Frontier {
   ///   errors  as put(); nothing has changed then
   ///   cost    as remove()
   [[nodiscard]] Result<std::uint64_t> update(std::span<const FrontierUpdate> items);
+  /// Gives all items that wait other priorities, as when scores were computed anew, and commits.
+  /// Items that were taken before keep theirs: they leave first anyway.
+  ///   priority_of  asked for each item once, group by group, then for those whose time has not
+  ///                come; it must not use the frontier
+  ///   errors       kInvalidArgument: it said NaN; kReentrant inside a transaction; those of
+  ///                Store::commit(): nothing has changed
+  ///   cost         all items are written anew, a second or so a million; memory: the items of
+  ///                the largest group
+  [[nodiscard]] Result<FrontierRewrite> rewrite(const RewritePriority& priority_of);
+  /// An item that waits in its group, or is leased; nothing: it does neither.
+  ///   cost    as remove()
+  [[nodiscard]] Result<std::optional<WaitingItem>> find(const FrontierKey& item);
   /// All items of a group that wait are gone; those that are leased stay. Returns how many.
   ///   cost    a look through all whose time has not come, if the group has such items
   [[nodiscard]] Result<std::uint64_t> drop_group(std::string_view group);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +46,26 @@ struct FrontierUpdate {
   double priority = 0;  ///< as in FrontierItem, and what follows
   std::uint64_t not_before_ms = 0;
   std::optional<std::string_view> body{};  ///< nothing: it stays as it is
+};
+
+/// An item that waits, or is leased.
+struct WaitingItem {
+  double priority = 0;
+  std::uint64_t not_before_ms = 0;          ///< 0: at once
+  std::uint32_t attempt = 0;                ///< so many times it was taken
+  std::optional<std::uint64_t> until_ms{};  ///< it is leased until then; 0: for ever
+  std::string body;
+};
+
+/// Told group, id and priority of an item that waits; returns the priority that it gets, or
+/// nothing: it goes.
+using RewritePriority =
+    std::function<std::optional<double>(std::string_view group, std::uint64_t id, double priority)>;
+
+/// Counts of items.
+struct FrontierRewrite {
+  std::uint64_t changed_count = 0;  ///< that got another priority
+  std::uint64_t removed_count = 0;
 };
 
 /// An item that was taken.

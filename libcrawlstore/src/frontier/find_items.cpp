@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/queue_run.h"
+
 namespace crawlstore::frontier {
 namespace {
 
@@ -43,7 +45,8 @@ using Answers = std::vector<std::optional<FoundItem>>;
 void find_in_memory(const State& state, ByGroup& wanted, Answers& answers) {
   for (auto& [group, ids] : wanted) {
     for (const Item& item : state.groups()[group].items.all()) {
-      if (const auto place = ids.take(item.id)) answers[*place] = FoundItem{group, nullptr};
+      if (const auto place = ids.take(item.id))
+        answers[*place] = FoundItem{group, nullptr, 0, &item, 0, false};
     }
   }
 }
@@ -60,14 +63,14 @@ Result<void> find_later(const State& state, ByGroup& wanted, Answers& answers) {
   if (std::ranges::none_of(wanted, may_be_there)) return {};
   for (const LaterItem& later : state.later().held()) {
     if (const auto place = take(later.group, later.item.id)) {
-      answers[*place] = FoundItem{later.group, nullptr};
+      answers[*place] = FoundItem{later.group, nullptr, 0, &later.item, later.time, false};
     }
   }
   if (std::ranges::none_of(wanted, may_be_there)) return {};
   for (const LaterRun& run : state.later().runs()) {
     CRAWLSTORE_TRY(for_each_item(run, [&](std::uint64_t number, const format::Item& item) {
       if (const auto place = take(item.group, item.id)) {
-        answers[*place] = FoundItem{item.group, run.run(), number};
+        answers[*place] = FoundItem{item.group, run.run(), number, nullptr, 0, false};
       }
       return true;
     }));
@@ -87,7 +90,7 @@ Result<void> find_in_run(const WaitingRun& of, std::uint32_t group, format::Item
     for (; items.begin < end; ++items.begin) {
       if (of.gone.has(items.begin)) continue;
       if (const auto place = wanted.take(block[items.begin - first].id)) {
-        answers[*place] = FoundItem{group, of.run, items.begin};
+        answers[*place] = FoundItem{group, of.run, items.begin, nullptr, 0, false};
       }
     }
   }
@@ -118,9 +121,40 @@ Result<std::vector<std::optional<FoundItem>>> find_items(const State& state,
     }
   }
   for (const auto& [place, first] : again) {
-    if (answers[first]) answers[place] = FoundItem{answers[first]->group, nullptr, 0, true};
+    if (answers[first])
+      answers[place] = FoundItem{answers[first]->group, nullptr, 0, nullptr, 0, true};
   }
   return answers;
+}
+
+namespace {
+
+Result<WaitingItem> waiting_item(const Item& item, std::uint64_t time) {
+  CRAWLSTORE_TRY(auto body, item.body.text());
+  return WaitingItem{format::queue_priority(item.order), time, item.attempt, {}, std::move(body)};
+}
+
+}  // namespace
+
+Result<std::optional<WaitingItem>> find_item(const State& state, const FrontierKey& item) {
+  const Lease* const lease = state.leases().find(item.id);
+  if (lease != nullptr && state.groups().key(lease->group) == item.group) {
+    CRAWLSTORE_TRY(auto leased, waiting_item(lease->item, 0));
+    leased.until_ms = lease->until;
+    return std::optional(std::move(leased));
+  }
+  CRAWLSTORE_TRY(const auto found, find_items(state, std::span(&item, 1)));
+  if (!found.front()) return std::optional<WaitingItem>();
+  const auto& run = found.front()->run;
+  const std::uint64_t number = found.front()->number;
+  if (run == nullptr) {
+    CRAWLSTORE_TRY(auto held, waiting_item(*found.front()->held, found.front()->time));
+    return std::optional(std::move(held));
+  }
+  CRAWLSTORE_TRY(const auto stored, run->item(number));
+  CRAWLSTORE_TRY(auto body, run->body(number));
+  return std::optional(
+      WaitingItem{format::queue_priority(stored.order), stored.time, 0, {}, std::move(body)});
 }
 
 format::Step step_of_removal(const FoundItem& found, std::uint64_t id) {

@@ -18,7 +18,9 @@ struct FoundItem {
   std::uint32_t group = 0;
   ItemRunPtr run;  ///< nullptr: it is in memory
   std::uint64_t number = 0;
-  bool is_again = false;  ///< it was named before: an update has brought it into memory
+  const Item* held = nullptr;  ///< the item, if it is in memory
+  std::uint64_t time = 0;      ///< of `held`
+  bool is_again = false;       ///< it was named before: an update has brought it into memory
 };
 
 /// Looks for items that wait.
@@ -28,6 +30,10 @@ struct FoundItem {
 ///            some nanoseconds each
 Result<std::vector<std::optional<FoundItem>>> find_items(const State& state,
                                                          std::span<const FrontierKey> items);
+
+/// Reads an item that waits, or is leased; nothing: it is neither.
+///   errors  those of find_items(), and of ItemRun::body()
+Result<std::optional<WaitingItem>> find_item(const State& state, const FrontierKey& item);
 
 format::Step step_of_removal(const FoundItem& found, std::uint64_t id);
 

@@ -15,10 +15,8 @@
 #include "format/name.h"
 #include "format/queue_run.h"
 #include "frontier/check_call.h"
-#include "frontier/find_items.h"
+#include "frontier/frontier_impl.h"
 #include "frontier/take_items.h"
-#include "frontier/uptime_clock.h"
-#include "frontier/version.h"
 
 namespace crawlstore {
 
@@ -27,56 +25,6 @@ using frontier::State;
 using frontier::StepLog;
 using frontier::StoredState;
 using frontier::Version;
-
-struct Frontier::Impl final : Participant {
-  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name,
-       const FrontierOptions& options)
-      : Participant(std::move(of_store), SegmentKind::kFrontier),
-        own_name(of_name),
-        checkpoint_bytes(options.checkpoint_bytes),
-        state(frontier::group_rule(options.default_rule)) {
-    empty.table.default_rule = frontier::group_rule(options.default_rule);
-    empty.table.has_own_ids = options.has_own_ids;
-  }
-
-  const std::string own_name;
-  const std::uint64_t checkpoint_bytes;
-  SegmentId id;
-  Version empty;  // of a frontier that no generation has
-  State state;
-  StepLog steps;                               // that no commit has
-  std::optional<Version> committed;            // nothing: the file does not have the frontier
-  std::optional<frontier::Written> in_commit;  // published by the commit under way
-  container::RunPtr table;                     // of in_commit
-  std::optional<StepLog::Mark> before;  // of the transaction under way, since it touched this
-  std::optional<frontier::UptimeClock> clock;
-
-  Result<void> load(const format::SegmentEntry& entry);
-  Result<StoredState> read_committed();
-  template <class Work>
-  auto change(const Work& work) -> decltype(work());
-  template <class Work>
-  auto change_all(const Work& work) -> decltype(work());
-  Result<void> step(const format::Step& step);
-  Result<void> undo(StepLog::Mark mark);
-  Result<void> set_clock(std::optional<std::uint64_t> now_ms);
-  Result<std::uint32_t> group_of(std::string_view key);
-  Result<std::vector<TakenItem>> take(const TakeOptions& options);
-  [[nodiscard]] bool has_own_ids() const {
-    return (committed ? *committed : empty).table.has_own_ids;
-  }
-  [[nodiscard]] std::uint64_t next_id() const {
-    return std::max(state.next_id(), committed ? committed->table.next_id : 0);
-  }
-
-  Result<void> prepare(CommitScope scope) override;
-  void published() override;
-  void dropped() override;
-  void keep_tentative() override { before.reset(); }
-  void drop_tentative() override;
-  void close() override;
-  [[nodiscard]] std::string_view name() const override { return own_name; }
-};
 
 Result<void> Frontier::Impl::load(const format::SegmentEntry& entry) {
   container::Writer& writer = *store->writer;
@@ -142,33 +90,6 @@ Result<StoredState> Frontier::Impl::read_committed() {
   return frontier::read_state(found, read, open_items);
 }
 
-/// Calls work() as part of the transaction under way, if there is one.
-template <class Work>
-auto Frontier::Impl::change(const Work& work) -> decltype(work()) {
-  CRAWLSTORE_TRY(store->check_outside());
-  const std::lock_guard turn(store->turn);
-  CRAWLSTORE_TRY(store->check_open());
-  const std::lock_guard lock(mutex);
-  if (closed) return fail(Errc::kClosed, "the frontier has been closed");
-  CRAWLSTORE_TRY(store->writer->check_not_poisoned());
-  CRAWLSTORE_TRY(store->writer->storage().check_process());
-  return store->change([&]() -> decltype(work()) {
-    if (store->in_transaction() && !before) before = steps.mark();
-    return work();
-  });
-}
-
-/// The same; after an error nothing has changed.
-template <class Work>
-auto Frontier::Impl::change_all(const Work& work) -> decltype(work()) {
-  return change([&]() -> decltype(work()) {
-    const StepLog::Mark mark = steps.mark();
-    auto done = work();
-    if (!done && !undo(mark)) store->writer->poison();
-    return done;
-  });
-}
-
 /// A step that is possible.
 Result<void> Frontier::Impl::step(const format::Step& step) {
   CRAWLSTORE_TRY(state.apply(step));
@@ -212,11 +133,14 @@ Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) 
 
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing) return {};
-  if (committed && steps.is_empty()) return {};
   frontier::VersionWriter writer(*store->writer, id, checkpoint_bytes);
-  CRAWLSTORE_TRY(auto next, writer.write(committed ? *committed : empty, steps, state));
-  CRAWLSTORE_TRY(table, writer.put(next, own_name));
-  in_commit = std::move(next);
+  if (!in_commit) {
+    if (committed && steps.is_empty()) return {};
+    CRAWLSTORE_TRY(in_commit, writer.write(committed ? *committed : empty, steps, state));
+  }
+  const auto put = writer.put(*in_commit, own_name);
+  if (!put) in_commit.reset();
+  CRAWLSTORE_TRY(table, put);
   return {};
 }
 
@@ -313,40 +237,6 @@ Result<std::uint64_t> Frontier::put(std::span<const FrontierItem> items) {
   });
 }
 
-Result<std::uint64_t> Frontier::remove(std::span<const FrontierKey> items) {
-  return impl_->change_all([&]() -> Result<std::uint64_t> {
-    CRAWLSTORE_TRY(const auto found, frontier::find_items(impl_->state, items));
-    std::uint64_t count = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (!found[i] || found[i]->is_again) continue;
-      CRAWLSTORE_TRY(impl_->step(frontier::step_of_removal(*found[i], items[i].id)));
-      ++count;
-    }
-    return count;
-  });
-}
-
-Result<std::uint64_t> Frontier::update(std::span<const FrontierUpdate> items) {
-  std::vector<FrontierKey> keys;
-  keys.reserve(items.size());
-  for (const FrontierUpdate& item : items) {
-    CRAWLSTORE_TRY(frontier::check_item(
-        {item.item.group, item.priority, item.body.value_or(""), item.not_before_ms}));
-    keys.push_back(item.item);
-  }
-  return impl_->change_all([&]() -> Result<std::uint64_t> {
-    CRAWLSTORE_TRY(const auto found, frontier::find_items(impl_->state, keys));
-    std::uint64_t count = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (!found[i]) continue;
-      CRAWLSTORE_TRY(frontier::make_update(
-          *found[i], items[i], [&](const format::Step& step) { return impl_->step(step); }));
-      ++count;
-    }
-    return count;
-  });
-}
-
 Result<std::vector<TakenItem>> Frontier::take(const TakeOptions& options) {
   if (options.per_group == 0) {
     return fail(Errc::kInvalidArgument, "a take lets nothing be taken of a group");
@@ -433,16 +323,6 @@ Result<void> Frontier::set_rule(std::string_view group, const FrontierRule& rule
   return impl_->change([&]() -> Result<void> {
     CRAWLSTORE_TRY(const std::uint32_t number, impl_->group_of(group));
     return impl_->step(frontier::rule_step(number, rule));
-  });
-}
-
-Result<std::uint64_t> Frontier::drop_group(std::string_view group) {
-  return impl_->change([&]() -> Result<std::uint64_t> {
-    const auto number = impl_->state.groups().find(group);
-    if (!number) return 0;
-    const std::uint64_t before = impl_->state.waiting_count();
-    CRAWLSTORE_TRY(impl_->step(format::DropStep{*number}));
-    return before - impl_->state.waiting_count();
   });
 }
 

@@ -108,7 +108,7 @@ void State::rearrange(StoredItems items) {
   for (std::uint32_t group = 0; items.has_waiting && group < groups_.count(); ++group) {
     Group& of = groups_[group];
     bool is_first = !runs_.has(group);  // of what is in runs
-    of.is_run_known = of.is_run_known || is_first;
+    of.is_run_known = (of.is_run_known || is_first) && !items.is_rewritten;
     of.items.erase_if([&](const Item& item) {
       if (item.attempt != 0) return false;
       if (is_first || std::pair(item.order, item.id) < std::pair(of.run_order, of.run_id)) {
@@ -125,6 +125,9 @@ void State::rearrange(StoredItems items) {
   }
   runs_.set(std::move(items.runs));
   later_.rearrange(std::move(items.later), items.has_later);
+  for (std::uint32_t group = 0; items.is_rewritten && group < groups_.count(); ++group) {
+    place(group);
+  }
 }
 
 Result<void> State::hold_bodies() {

@@ -25,11 +25,12 @@ using OnTaken = std::function<Result<void>(const Lease&)>;
 
 /// The runs that a checkpoint has, and the items that come into them.
 struct StoredItems {
-  std::vector<WaitingRun> runs;
-  std::vector<LaterRun> later;
-  bool has_waiting = false;  ///< what was in memory, and may be taken the first time
-  bool has_later = false;    ///< what was in memory, and may be taken later the first time
-  std::vector<format::Item> left_out;  ///< which waited twice
+  std::vector<WaitingRun> runs{};
+  std::vector<LaterRun> later{};
+  bool is_rewritten = false;             ///< items have other orders
+  bool has_waiting = false;              ///< what was in memory, and may be taken the first time
+  bool has_later = false;                ///< what was in memory, and may be so later
+  std::vector<format::Item> left_out{};  ///< which waited twice, or are gone
 };
 
 /// A frontier: what all steps so far have made of it. There is no other way to change it than

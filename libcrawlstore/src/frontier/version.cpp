@@ -40,16 +40,18 @@ format::RunName name_of(container::Writer& writer, SegmentId segment, const RunP
 
 }  // namespace
 
-Result<Written> VersionWriter::write(const Version& before, StepLog& steps, State& state) {
+Result<Written> VersionWriter::write(const Version& before, StepLog& steps, State& state,
+                                     const RewriteItem* rewrite) {
   Written written{before};
   Version& next = written.version;
   next.table.next_id = std::max(next.table.next_id, state.next_id());
   const bool is_long =
       next.journal_bytes + steps.bytes() > std::max(checkpoint_bytes_, next.piece_bytes) ||
-      next.journals.size() >= kLongJournalsMax || state.later().due_bytes() > kDueBytesMax;
+      next.journals.size() >= kLongJournalsMax || state.later().due_bytes() > kDueBytesMax ||
+      rewrite != nullptr;
   if (is_long && state.groups().count() != 0) {
     next.table.step_count += steps.count();
-    CRAWLSTORE_TRY(write_checkpoint(written, state));
+    CRAWLSTORE_TRY(write_checkpoint(written, state, rewrite));
   } else {
     CRAWLSTORE_TRY(write_journals(next, steps));
     if (next.journals.size() > kJournalsMax) CRAWLSTORE_TRY(join_journals(next));
@@ -61,16 +63,21 @@ Result<Written> VersionWriter::write(const Version& before, StepLog& steps, Stat
   return written;
 }
 
-Result<void> VersionWriter::write_checkpoint(Written& next, State& state) {
+Result<void> VersionWriter::write_checkpoint(Written& next, State& state,
+                                             const RewriteItem* rewrite) {
   next.is_checkpoint = true;
   next.items.runs = state.runs().all();
   next.items.later = state.later().runs();
   CRAWLSTORE_TRY(state.hold_bodies());
   CRAWLSTORE_TRY(write_groups(next.version, state));
-  CRAWLSTORE_TRY(write_items(next, state));
-  CRAWLSTORE_TRY(join_items(next, next.items.runs));
-  CRAWLSTORE_TRY(write_later_items(next, state));
-  CRAWLSTORE_TRY(join_items(next, next.items.later));
+  if (rewrite != nullptr) {
+    CRAWLSTORE_TRY(rewrite_items(next, state, *rewrite));
+  } else {
+    CRAWLSTORE_TRY(write_items(next, state));
+    CRAWLSTORE_TRY(join_items(next, next.items.runs));
+    CRAWLSTORE_TRY(write_later_items(next, state));
+    CRAWLSTORE_TRY(join_items(next, next.items.later));
+  }
   auto& table = next.version.table;
   if (table.runs.empty()) next.gone = std::exchange(table.items, {});
   return write_pieces(next, state);
@@ -222,26 +229,63 @@ Result<void> VersionWriter::join_items(Written& next, std::vector<Run>& runs) {
   return {};
 }
 
-/// Writes a run of items, which is a step of its own.
-///   add  Result<void>(ItemRunWriter&), adds the items, at least one; called again where the room
-///        was too little
+/// Puts a run of each kind in the place of all, with other orders.
+Result<void> VersionWriter::rewrite_items(Written& next, const State& state,
+                                          const RewriteItem& rewrite) {
+  ItemRunWriter::Size size;
+  ItemRunWriter::Size later_size;
+  for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
+    for (const Item& item : state.groups()[group].items.all()) count_item(item, size);
+  }
+  for (const LaterItem& later : state.later().held()) count_item(later.item, later_size);
+  const auto count_run = [](const auto& run, ItemRunWriter::Size& of) {
+    of.item_count += use_of(run).waiting_count;
+    of.body_bytes += items_of(run)->body_bytes();
+  };
+  for (const WaitingRun& run : next.items.runs) count_run(run, size);
+  for (const LaterRun& run : next.items.later) count_run(run, later_size);
+  size.group_count = state.groups().count();
+  next.version.table.runs.clear();
+  next.version.items.clear();
+  next.items = {.is_rewritten = true, .has_waiting = true, .has_later = true};
+  ItemRewrite all(state, rewrite, next.items.left_out);
+  const auto add = [&all](ItemRunWriter& out) { return all.add_waiting(out); };
+  CRAWLSTORE_TRY(auto run, add_run(next, size, add, false));
+  if (run != nullptr) next.items.runs.emplace_back(std::move(run));
+  const auto add_later = [&all](ItemRunWriter& out) { return all.add_later(out); };
+  CRAWLSTORE_TRY(const auto later_run, add_run(next, later_size, add_later, false));
+  if (later_run == nullptr) return {};
+  CRAWLSTORE_TRY(auto later, LaterRun::open(later_run));
+  next.items.later.push_back(std::move(later));
+  return {};
+}
+
+/// Writes a run of items, which is a step of its own; nullptr: no item was added.
+///   add         Result<void>(ItemRunWriter&), adds the items
+///   may_repeat  it is called again where room for typical items was too little
 template <class Add>
 Result<ItemRunPtr> VersionWriter::add_run(Written& next, const ItemRunWriter::Size& size,
-                                          const Add& add) {
+                                          const Add& add, bool may_repeat) {
+  if (size.item_count > ItemRun::kItemsMax) {
+    return fail(Errc::kTooLarge, "a run of a frontier would have 2^32 items or more");
+  }
   const auto label = new_run(next.version.table.items, SegmentKind::kFrontierItems);
-  const auto write = [&](bool is_typical) -> Result<format::RunRef> {
+  std::optional<format::RunRef> ref;
+  const auto write = [&](bool is_typical) -> Result<void> {
     CRAWLSTORE_TRY(auto out, ItemRunWriter::start(writer_, label, size, is_typical));
     CRAWLSTORE_TRY(add(out));
-    CRAWLSTORE_TRY(const auto ref, out.finish());
+    if (out.item_count() == 0) return {};
+    CRAWLSTORE_TRY(ref, out.finish());
     auto& left_out = next.items.left_out;
     left_out.insert(left_out.end(), out.left_out().begin(), out.left_out().end());
-    return ref;
+    return {};
   };
-  auto written = write(true);
-  if (!written && written.error().code == Errc::kTooLarge) written = write(false);
-  if (!written) return tl::unexpected<Error>(written.error());
-  CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, *written)));
-  next.version.table.runs.push_back({written->run_id, ++next.version.table.step_count, 0});
+  auto written = write(may_repeat);
+  if (may_repeat && !written && written.error().code == Errc::kTooLarge) written = write(false);
+  CRAWLSTORE_TRY(written);
+  if (!ref) return ItemRunPtr();
+  CRAWLSTORE_TRY(auto run, ItemRun::open(writer_.runs->add(label.segment, *ref)));
+  next.version.table.runs.push_back({ref->run_id, ++next.version.table.step_count, 0});
   next.version.items.push_back(run);
   return run;
 }

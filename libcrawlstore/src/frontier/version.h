@@ -8,6 +8,7 @@
 #include "container/writer.h"
 #include "format/frontier_table.h"
 #include "frontier/item_run_writer.h"
+#include "frontier/rewrite_items.h"
 #include "frontier/state.h"
 #include "frontier/step_log.h"
 #include "frontier/stored_frontier.h"
@@ -44,9 +45,12 @@ class VersionWriter {
   /// when there are many. When they have become longer than the pieces it makes a checkpoint: items
   /// in memory become runs, if they are many; runs are joined, if they are; and all groups are
   /// written as pieces. Nothing is in the directory yet.
-  ///   state   reads bodies into memory where a checkpoint may end their runs
-  ///   errors  of the storage, of damage: the runs that were written give their places back
-  Result<Written> write(const Version& before, StepLog& steps, State& state);
+  ///   state    reads bodies into memory where a checkpoint may end their runs
+  ///   rewrite  makes it a checkpoint, in which items that were never taken get other orders
+  ///   errors   of the storage, of damage, of `rewrite`: the runs that were written give their
+  ///            places back
+  Result<Written> write(const Version& before, StepLog& steps, State& state,
+                        const RewriteItem* rewrite = nullptr);
   /// Puts the segments of a version, under this name, into the changes of the writer.
   ///   returns  the run of the table, which the commit publishes
   Result<container::RunPtr> put(const Written& written, std::string_view name);
@@ -54,14 +58,16 @@ class VersionWriter {
  private:
   Result<void> write_journals(Version& next, StepLog& steps);
   Result<void> join_journals(Version& next);
-  Result<void> write_checkpoint(Written& next, State& state);
+  Result<void> write_checkpoint(Written& next, State& state, const RewriteItem* rewrite);
+  Result<void> rewrite_items(Written& next, const State& state, const RewriteItem& rewrite);
   Result<void> write_items(Written& next, const State& state);
   [[nodiscard]] bool fills_run(const ItemRunWriter::Size& size) const;
   Result<void> write_later_items(Written& next, const State& state);
   template <class Run>
   Result<void> join_items(Written& next, std::vector<Run>& runs);
   template <class Add>
-  Result<ItemRunPtr> add_run(Written& next, const ItemRunWriter::Size& size, const Add& add);
+  Result<ItemRunPtr> add_run(Written& next, const ItemRunWriter::Size& size, const Add& add,
+                             bool may_repeat = true);
   Result<void> write_pieces(Written& next, const State& state);
   Result<void> write_groups(Version& next, const State& state);
   Result<container::RunPtr> write_run(SegmentId& segment, SegmentKind kind,

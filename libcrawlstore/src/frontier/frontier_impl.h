@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <crawlstore/frontier.h>
+
+#include "container/store_impl.h"
+#include "frontier/check_call.h"
+#include "frontier/uptime_clock.h"
+#include "frontier/version.h"
+
+namespace crawlstore {
+
+/// Invariant: `state` is that of `committed` and the steps of `steps` behind it. An error may leave
+/// a step half made; then it is made anew of both.
+struct Frontier::Impl final : Participant {
+  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name,
+       const FrontierOptions& options)
+      : Participant(std::move(of_store), SegmentKind::kFrontier),
+        own_name(of_name),
+        checkpoint_bytes(options.checkpoint_bytes),
+        state(frontier::group_rule(options.default_rule)) {
+    empty.table.default_rule = frontier::group_rule(options.default_rule);
+    empty.table.has_own_ids = options.has_own_ids;
+  }
+
+  const std::string own_name;
+  const std::uint64_t checkpoint_bytes;
+  SegmentId id;
+  frontier::Version empty;  // of a frontier that no generation has
+  frontier::State state;
+  frontier::StepLog steps;                     // that no commit has
+  std::optional<frontier::Version> committed;  // nothing: the file does not have the frontier
+  std::optional<frontier::Written> in_commit;  // published by the commit under way, or to come
+  container::RunPtr table;                     // of in_commit
+  std::optional<frontier::StepLog::Mark>
+      before;  // of the transaction under way, since it touched this
+  std::optional<frontier::UptimeClock> clock;
+
+  Result<void> load(const format::SegmentEntry& entry);
+  Result<frontier::StoredState> read_committed();
+  template <class Work>
+  auto change(const Work& work) -> decltype(work());
+  template <class Work>
+  auto change_all(const Work& work) -> decltype(work());
+  Result<void> step(const format::Step& step);
+  Result<void> undo(frontier::StepLog::Mark mark);
+  Result<void> set_clock(std::optional<std::uint64_t> now_ms);
+  Result<std::uint32_t> group_of(std::string_view key);
+  Result<std::vector<TakenItem>> take(const TakeOptions& options);
+  [[nodiscard]] bool has_own_ids() const {
+    return (committed ? *committed : empty).table.has_own_ids;
+  }
+  [[nodiscard]] std::uint64_t next_id() const {
+    return std::max(state.next_id(), committed ? committed->table.next_id : 0);
+  }
+
+  Result<void> prepare(CommitScope scope) override;
+  void published() override;
+  void dropped() override;
+  void keep_tentative() override { before.reset(); }
+  void drop_tentative() override;
+  void close() override;
+  [[nodiscard]] std::string_view name() const override { return own_name; }
+};
+
+/// Calls work() as part of the transaction under way, if there is one.
+template <class Work>
+auto Frontier::Impl::change(const Work& work) -> decltype(work()) {
+  CRAWLSTORE_TRY(store->check_outside());
+  const std::lock_guard turn(store->turn);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  if (closed) return fail(Errc::kClosed, "the frontier has been closed");
+  CRAWLSTORE_TRY(store->writer->check_not_poisoned());
+  CRAWLSTORE_TRY(store->writer->storage().check_process());
+  return store->change([&]() -> decltype(work()) {
+    if (store->in_transaction() && !before) before = steps.mark();
+    return work();
+  });
+}
+
+/// The same; after an error nothing has changed.
+template <class Work>
+auto Frontier::Impl::change_all(const Work& work) -> decltype(work()) {
+  return change([&]() -> decltype(work()) {
+    const frontier::StepLog::Mark mark = steps.mark();
+    auto done = work();
+    if (!done && !undo(mark)) store->writer->poison();
+    return done;
+  });
+}
+
+}  // namespace crawlstore
