@@ -19,7 +19,7 @@
 /// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
 /// is copied. Threads: any number; they take turns with all that changes the store. Memory: 200
 /// bytes a group, twice that while tables grow, and its key; 12 for each group of each run of
-/// items, of which there are some 8; and about 120 bytes and the body of each item that is in no
+/// items, of which there are 8 to 24; and about 120 bytes and the body of each item that is in no
 /// run: those put, or whose time has come, since the last checkpoint, and those that were taken.
 /// Errors: as Store; every call may also fail with kClosed, kForked, kPoisoned, and of damage where
 /// it reads items in runs.

@@ -105,7 +105,8 @@ struct FrontierOptions {
   bool has_own_ids = false;     ///< ids are the caller's, where it is made
   /// Bytes that steps since the last checkpoint may have, if the state has not more. The commit
   /// that finds more writes the state anew, and what waits as a run of items, if that is half as
-  /// much or more. Runs are joined there, too, so that there are some 8.
+  /// much or more. Runs are joined, too, long ones bit by
+  /// bit in the commits that follow, so that there are 8 to 24.
   std::uint64_t checkpoint_bytes = std::uint64_t{8} << 20;
 };
 

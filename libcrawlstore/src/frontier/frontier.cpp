@@ -133,15 +133,14 @@ Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) 
 
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing) return {};
-  frontier::VersionWriter writer(*store->writer, id, checkpoint_bytes);
+  frontier::VersionWriter writer(*store->writer, id, checkpoint_bytes, join);
   if (!in_commit) {
     if (committed && steps.is_empty()) return {};
     CRAWLSTORE_TRY(in_commit, writer.write(committed ? *committed : empty, steps, state));
   }
   const auto put = writer.put(*in_commit, own_name);
   if (!put) in_commit.reset();
-  CRAWLSTORE_TRY(table, put);
-  return {};
+  return put;
 }
 
 void Frontier::Impl::published() {
@@ -149,13 +148,19 @@ void Frontier::Impl::published() {
   if (!in_commit) return;
   if (in_commit->is_checkpoint) state.rearrange(std::move(in_commit->items));
   committed = std::move(in_commit->version);
+  if (in_commit->ends_join) join.reset();
+  // No call goes back to before this state, so what leaves the runs from now on has left them.
+  std::vector<frontier::WaitingRun> joined;
+  for (const auto& run : state.runs().all()) {
+    const auto& ids = in_commit->next_join;
+    if (std::ranges::find(ids, run.run->id()) != ids.end()) joined.push_back(run);
+  }
+  if (!joined.empty()) join = std::make_unique<frontier::ItemJoin>(std::move(joined));
   in_commit.reset();
   steps.clear();
-  table.reset();
 }
 
 void Frontier::Impl::dropped() {
-  table.reset();
   in_commit.reset();
 }
 
@@ -171,6 +176,7 @@ void Frontier::Impl::close() {
   closed = true;
   state = State(empty.table.default_rule);
   steps.clear();
+  join.reset();
   committed.reset();
   before.reset();
 }

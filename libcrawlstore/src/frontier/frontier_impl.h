@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <crawlstore/frontier.h>
 
@@ -39,7 +40,7 @@ struct Frontier::Impl final : Participant {
   frontier::StepLog steps;                     // that no commit has
   std::optional<frontier::Version> committed;  // nothing: the file does not have the frontier
   std::optional<frontier::Written> in_commit;  // published by the commit under way, or to come
-  container::RunPtr table;                     // of in_commit
+  frontier::VersionWriter::Join join;          // of runs of items, under way; or nullptr
   std::optional<frontier::StepLog::Mark>
       before;  // of the transaction under way, since it touched this
   std::optional<frontier::UptimeClock> clock;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "container/run.h"
 #include "container/writer.h"
 #include "format/frontier_table.h"
+#include "frontier/item_join.h"
 #include "frontier/item_run_writer.h"
 #include "frontier/rewrite_items.h"
 #include "frontier/state.h"
@@ -33,18 +35,26 @@ struct Written {
   bool is_checkpoint = false;  ///< then State::rearrange() follows when it is published
   StoredItems items{};         ///< of a checkpoint
   SegmentId gone{};            ///< of items: there is no run any more
+  container::RunPtr table{};   ///< put() has written it
+  bool ends_join = false;
+  std::vector<RunId> next_join{};  ///< runs that are to be joined bit by bit
 };
 
 /// Writes versions of one frontier. Threads: one at a time, with the turn of the store.
 class VersionWriter {
  public:
-  VersionWriter(container::Writer& writer, SegmentId frontier, std::uint64_t checkpoint_bytes)
-      : writer_(writer), frontier_(frontier), checkpoint_bytes_(checkpoint_bytes) {}
+  using Join = std::unique_ptr<ItemJoin>;
+
+  /// join  that is under way, or nullptr
+  VersionWriter(container::Writer& writer, SegmentId frontier, std::uint64_t checkpoint_bytes,
+                Join& join)
+      : writer_(writer), frontier_(frontier), checkpoint_bytes_(checkpoint_bytes), join_(join) {}
 
   /// Writes the steps that came since `before`, whose state is `state` now, as journals; joins them
   /// when there are many. When they have become longer than the pieces it makes a checkpoint: items
-  /// in memory become runs, if they are many; runs are joined, if they are; and all groups are
-  /// written as pieces. Nothing is in the directory yet.
+  /// in memory become runs, if they are many; runs are joined, if they are, in one go if
+  /// they are short, else bit by bit; and all groups are written as pieces. Nothing is in the
+  /// directory yet.
   ///   state    reads bodies into memory where a checkpoint may end their runs
   ///   rewrite  makes it a checkpoint, in which items that were never taken get other orders
   ///   errors   of the storage, of damage, of `rewrite`: the runs that were written give their
@@ -52,8 +62,7 @@ class VersionWriter {
   Result<Written> write(const Version& before, StepLog& steps, State& state,
                         const RewriteItem* rewrite = nullptr);
   /// Puts the segments of a version, under this name, into the changes of the writer.
-  ///   returns  the run of the table, which the commit publishes
-  Result<container::RunPtr> put(const Written& written, std::string_view name);
+  Result<void> put(Written& written, std::string_view name);
 
  private:
   Result<void> write_journals(Version& next, StepLog& steps);
@@ -63,6 +72,9 @@ class VersionWriter {
   Result<void> write_items(Written& next, const State& state);
   [[nodiscard]] bool fills_run(const ItemRunWriter::Size& size) const;
   Result<void> write_later_items(Written& next, const State& state);
+  Result<void> advance_join(std::uint64_t item_count, const Version& version);
+  Result<void> end_join(Written& next);
+  [[nodiscard]] bool begins_join(Written& next, const std::vector<std::size_t>& chosen) const;
   template <class Run>
   Result<void> join_items(Written& next, std::vector<Run>& runs);
   template <class Add>
@@ -78,6 +90,7 @@ class VersionWriter {
   container::Writer& writer_;
   SegmentId frontier_;
   std::uint64_t checkpoint_bytes_;
+  Join& join_;
 };
 
 }  // namespace crawlstore::frontier

@@ -244,14 +244,15 @@ class FrontierRescue {
   Result<void> put(SegmentId id, const frontier::Version& version, frontier::State& state) {
     frontier::StepLog steps;
     steps.append(format::ClockStep{state.clock()});
-    frontier::VersionWriter writer(patient_.writer, id, 0);
+    frontier::VersionWriter::Join join;
+    frontier::VersionWriter writer(patient_.writer, id, 0, join);
     CRAWLSTORE_TRY(written_, writer.write(version, steps, state));
     const format::FrontierTable& after = written_.version.table;
     const std::uint64_t held = found_.table.waiting_count + found_.table.leased_count;
     const std::uint64_t kept = after.waiting_count + after.leased_count;
     if (kept > held) return contradicts("a frontier has more items than it says");
     lost_count_ = held - kept;
-    CRAWLSTORE_TRY(table_run_, writer.put(written_, entry_.name));
+    CRAWLSTORE_TRY(writer.put(written_, entry_.name));
     patient_.remove(entry_);
     return {};
   }
@@ -267,7 +268,6 @@ class FrontierRescue {
   std::optional<std::uint64_t> last_step_;  // that was read
   GroupNumbers numbers_;
   frontier::Written written_;  // whose runs belong to it until a commit
-  container::RunPtr table_run_;
   std::uint64_t lost_count_ = 0;
 };
 
