@@ -6,6 +6,7 @@ Frontiers with joined runs, pieces of different steps or limits of groups are no
 format allows that."""
 # pylint: disable=redefined-builtin
 import heapq
+from collections import Counter
 from dataclasses import dataclass, field
 
 from drum import demand
@@ -80,13 +81,18 @@ class State:
         self.default_rule = {'soft_ms': table.soft_ms, 'hard_ms': table.hard_ms,
                              'burst': table.burst, 'in_flight_max': table.in_flight_max,
                              'blocked_until': 0, 'is_active': 1}
-        self.groups = [Group(key, dict(self.default_rule)) for key in groups]
+        self.groups, self.keys = [], set()
+        for key in groups:
+            self.on_group(key)
         self.leases, self.again = {}, {}     # Items that were taken, by id
         self.later = []                      # a heap; some have left already
         self.runs = {run_id: [self.stored(run_id, number, *pair)
                               for number, pair in enumerate(items)]
                      for run_id, items in runs.items()}
-        self.by_time = {run_id for run_id, run in self.runs.items() if run[0].time}
+        self.in_group = {}                   # Items of runs by group, by run and group
+        for run_id, run in self.runs.items():
+            for item in run if not run[0].time else ():
+                self.in_group.setdefault((run_id, item.group), []).append(item)
 
     def stored(self, run_id, number, item, body):
         demand(item.group < len(self.groups), 'Item runs rule 9: a group that is none')
@@ -166,7 +172,8 @@ class State:
             item.time, item.place = 0, None
 
     def on_group(self, key):
-        possible(all(group.key != key for group in self.groups), 'two groups of one key')
+        possible(key not in self.keys, 'two groups of one key')
+        self.keys.add(key)
         self.groups.append(Group(key, dict(self.default_rule)))
 
     def on_put(self, group, id, priority, time, body):
@@ -243,12 +250,10 @@ class State:
 
     def on_left(self, group, runs):
         for run_id, count in runs:
-            run = [] if run_id in self.by_time else self.runs.get(run_id, [])
-            here = [item for item in run if item.group == group]
-            while here and not self.waits(here[0]):
-                del here[0]
-            possible(count <= len(here), 'more items have left a run than it has')
-            for item in filter(self.waits, here[:count]):
+            here = self.in_group.get((run_id, group), [])
+            first = next((i for i, item in enumerate(here) if self.waits(item)), len(here))
+            possible(first + count <= len(here), 'more items have left a run than it has')
+            for item in filter(self.waits, here[first:first + count]):
                 self.remove(item)
 
     def on_leased(self, group, id, priority, until, attempt, body):
@@ -317,17 +322,18 @@ def item_json(item):
             'body': item.body.hex()}
 
 
-def group_json(state, group):
+def group_json(group, leased_count):
     later = sorted((item for item in group.waiting if item.time), key=later_order)
     return {'key': group.key.hex(), 'soft_time': group.soft_time, 'hard_time': group.hard_time,
             'failures': group.failures, 'rule': group.rule if group.has_rule else None,
             'waiting': [item_json(item) for item in may_be_taken(group) + later],
-            'leased_count': sum(state.groups[it.group] is group for it in state.leases.values())}
+            'leased_count': leased_count}
 
 
 def state_json(state):
     """Items of a group in the order in which they leave, then those whose time has not come."""
     leases = sorted(state.leases.values(), key=lambda it: (it.until == 0, it.until, it.id))
-    return {'groups': [group_json(state, group) for group in state.groups],
+    leased = Counter(item.group for item in leases)
+    return {'groups': [group_json(group, leased[i]) for i, group in enumerate(state.groups)],
             'leases': [{**item_json(item), 'until': item.until,
                         'group': state.groups[item.group].key.hex()} for item in leases]}
