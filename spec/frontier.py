@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The payload of a frontier, and what it says of its logs. Steps are not made again here."""
+"""The payload of a frontier, and what it says of its logs. Steps: frontier_replay.py."""
 from collections import namedtuple
 
 from container import FRONTIER_GROUPS, FRONTIER_ITEMS, FRONTIER_STEPS, CrawlError
 from drum import ascends, demand
 from flatbuf import Buffer, Malformed
 from frontier_items import ID_MAX, TIME_MAX, parse_item_run
+from frontier_replay import replay
 from frontier_steps import parse_group_run, parse_step_run
 
 OWN_IDS, RUNS_MAX, TABLE_BYTES_MAX, NO_LIMIT = 1, 256, 65536, (1 << 64) - 1
@@ -69,40 +70,47 @@ def check_groups(table, runs):
         demand(run.first_group == len(keys), 'Group runs rule 5: a gap')
         keys += run.keys
     demand(len(set(keys)) == len(keys), 'Group runs rule 5: a key twice')
-    demand(len(keys) <= table.group_count, 'Frontier tables: group_count')
+    demand(len(keys) <= table.group_count, 'Frontier tables rule 8: group_count')
     return keys
 
 
-def check_steps(table, runs):
+def check_steps(table, runs, group_count):
     """Pieces lie in the order of their groups; journals go on without a gap to the last step."""
     demand(all(piece in runs and runs[piece].is_piece for piece in table.pieces) and
            sum(run.is_piece for run in runs.values()) == len(table.pieces),
-           'Frontier tables: pieces are not those of the log')
+           'Frontier tables rule 7: pieces are not those of the log')
     pieces = [runs[piece] for piece in table.pieces]
-    demand(all(a.end_group <= b.first_group for a, b in zip(pieces, pieces[1:])) and
-           all(piece.end_group <= table.group_count and piece.first_step <= table.step_count
-               for piece in pieces), 'Frontier tables: the groups or steps of pieces')
+    ends = [piece.end_group for piece in pieces]
+    demand([piece.first_group for piece in pieces] == [0, *ends][:len(pieces)],
+           'Frontier tables rule 7: pieces do not follow each other')
+    demand(max(ends, default=0) <= group_count and
+           all(piece.first_step <= table.step_count for piece in pieces),
+           'Frontier tables rule 7: the groups or steps of pieces')
     journals = [run for run in runs.values() if not run.is_piece]
     # A piece is of all steps up to its own: those after the oldest one are in journals.
     oldest = min((piece.first_step for piece in pieces), default=0)
     following = min(journals[0].first_step, oldest + 1) if journals else oldest + 1
     for journal in journals:
-        demand(journal.first_step == following, 'Step runs: a gap between journals')
+        demand(journal.first_step == following, 'Frontier tables rule 7: a gap between journals')
         following += len(journal.steps)
-    demand(following == table.step_count + 1, 'Step runs: another last step')
+    demand(following == table.step_count + 1, 'Frontier tables rule 7: another last step')
 
 
 def check_frontier(segment, segments, parsed):
-    """Of a frontier, the keys of its groups that are in runs."""
+    """The frontier's state; None: this reader does not judge it."""
     table = parsed[segment.id][0]
     for name, kind in LOGS:
         log = segments.get(getattr(table, name))
         demand(getattr(table, name) == 0 or log and log.kind == kind and
-               log.owner == segment.id, f'Frontier tables: the log of {name}')
+               log.owner == segment.id, f'Frontier tables rule 7: the log of {name}')
     items = runs_of(table.items, segments, parsed)
-    demand(list(items) == [span.run_id for span in table.runs], 'Frontier tables: item runs')
-    check_steps(table, runs_of(table.steps, segments, parsed))
-    return check_groups(table, runs_of(table.groups, segments, parsed).values())
+    demand(list(items) == [span.run_id for span in table.runs],
+           'Frontier tables rule 7: item runs')
+    groups = check_groups(table, runs_of(table.groups, segments, parsed).values())
+    steps = runs_of(table.steps, segments, parsed)
+    check_steps(table, steps, len(groups))
+    return replay(table, groups, {run_id: [pair for block in blocks for pair in block]
+                                  for run_id, blocks in items.items()}, steps)
 
 
 def check_logs(segments, parsed):
@@ -112,4 +120,4 @@ def check_logs(segments, parsed):
         if segment.kind in names:
             table = parsed[segment.owner][0]
             demand(getattr(table, names[segment.kind]) == segment.id,
-                   'Frontier tables: a log that no frontier names')
+                   'Frontier tables rule 7: a log that no frontier names')

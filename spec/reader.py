@@ -12,6 +12,7 @@ import uuid
 
 import drum as drums
 import frontier
+import frontier_replay
 import pages
 import queue_runs
 import scores
@@ -25,8 +26,8 @@ PARSERS = {**drums.PARSERS, **pages.PARSERS, **frontier.PARSERS,
 
 
 def load_segments(file, directory, seen):
-    """(the parsed runs of every segment, the content of every page database), by segment id; seen
-    holds runs that were verified."""
+    """(the parsed runs of every segment, the content of every page database and the state of every
+    frontier), by segment id; seen holds runs that were verified."""
     parsed = {}
     for segment in directory.segments:
         parsed[segment.id] = []
@@ -52,7 +53,7 @@ def load_segments(file, directory, seen):
     queue_runs.check_logs(segments, parsed)
     for segment in directory.segments:
         if segment.kind == FRONTIER:
-            frontier.check_frontier(segment, segments, parsed)
+            contents[segment.id] = frontier.check_frontier(segment, segments, parsed)
     frontier.check_logs(segments, parsed)
     for segment in directory.segments:
         if segment.kind == SCORE_ARRAY:
@@ -179,8 +180,8 @@ def queue_json(segment, segments, parsed):
             'runs': [list(cut) for cut in table.cuts]}
 
 
-def frontier_json(segment, segments, parsed):
-    """Of groups and items how many there are by run."""
+def frontier_json(segment, segments, parsed, state):
+    """What its table says, how many there are by run, and the state if it is judged."""
     table = parsed[segment.id][0]
     groups, items, steps = (frontier.runs_of(log, segments, parsed)
                             for log in (table.groups, table.items, table.steps))
@@ -192,7 +193,8 @@ def frontier_json(segment, segments, parsed):
             'pieces': list(table.pieces),
             'groups': [len(run.keys) for run in groups.values()],
             'items': [sum(map(len, blocks)) for blocks in items.values()],
-            'steps': [[run.is_piece, run.first_step, len(run.steps)] for run in steps.values()]}
+            'steps': [[run.is_piece, run.first_step, len(run.steps)] for run in steps.values()],
+            **({'state': frontier_replay.state_json(state)} if state else {})}
 
 
 def segment_json(segment):
@@ -220,7 +222,7 @@ def document_of(file):
     findings += [Finding('superblock_damaged', 'unfinished', end)
                  for end in file.newer_roots(directory)[:1]]
     segments = {s.id: s for s in directory.segments}
-    frontiers = [frontier_json(s, segments, parsed) for s in directory.segments
+    frontiers = [frontier_json(s, segments, parsed, contents[s.id]) for s in directory.segments
                  if s.kind == FRONTIER]
     return {
         'uuid': str(uuid.UUID(bytes=file.identity.uuid)),

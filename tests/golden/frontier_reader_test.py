@@ -142,9 +142,10 @@ class Files:
 
     def read(self):
         """What reader.py prints of the frontier."""
-        parsed, _ = reader.load_segments(self, self, {})
+        parsed, contents = reader.load_segments(self, self, {})
         by_id = {segment.id: segment for segment in self.segments}
-        return reader.frontier_json(self.segments[0], by_id, parsed)
+        first = self.segments[0]
+        return reader.frontier_json(first, by_id, parsed, contents[first.id])
 
 
 class SegmentsTest(unittest.TestCase):
@@ -159,7 +160,7 @@ class SegmentsTest(unittest.TestCase):
         found[18, whole.groups, 2, 3] = groups
         for span in whole.runs:
             found[19, whole.items, span.run_id, 5] = item_run
-        steps = {piece: (0, piece_of(whole.step_count - 2, 2 * i, 2 * i + 2))
+        steps = {piece: (0, piece_of(whole.step_count - 2, i, i + 1))
                  for i, piece in enumerate(whole.pieces)}
         last = max(steps) + 1
         steps[last] = (3, journal(whole.step_count - 2, [5, 6, 7]))
@@ -183,6 +184,7 @@ class SegmentsTest(unittest.TestCase):
         self.assertEqual(set(document["items"]), {5})
         self.assertEqual(document["steps"][-1][2], 3)
         self.assertEqual([is_piece for is_piece, _, _ in document["steps"]].count(False), 1)
+        self.assertNotIn("state", document)  # it has a run that was joined
 
     def test_finds_logs_that_are_not_its_own(self):
         whole = frontier.parse_frontier(seed("full"))

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <crawlstore/drum_view.h>
+#include <crawlstore/frontier_view.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/queue.h>
 #include <crawlstore/verify.h>
@@ -15,6 +16,7 @@
 #include "format/drum_table.h"
 #include "format/endian.h"
 #include "format/frontier_table.h"
+#include "format/queue_run.h"
 #include "format/queue_table.h"
 #include "format/score_array.h"
 #include "format/step_run.h"
@@ -373,6 +375,60 @@ Result<json> queues_of(const Snapshot& snapshot) {
   return all;
 }
 
+json entry_of(const FrontierEntry& entry) {
+  return {{"id", entry.id},
+          {"order", format::queue_order(entry.priority)},
+          {"time", entry.not_before_ms},
+          {"attempt", entry.attempt},
+          {"body", hex(std::as_bytes(std::span(entry.body)))}};
+}
+
+json group_of(const FrontierGroup& group) {
+  json rule;
+  if (const auto& own = group.rule) {
+    rule = {{"soft_ms", own->delay_ms},
+            {"hard_ms", own->hard_ms},
+            {"burst", own->burst},
+            {"in_flight_max", own->in_flight_max},
+            {"blocked_until", own->blocked_until_ms},
+            {"is_active", own->is_active ? 1 : 0}};
+  }
+  return {{"key", hex(std::as_bytes(std::span(group.key)))},
+          {"soft_time", group.soft_time_ms},
+          {"hard_time", group.hard_time_ms},
+          {"failures", group.failure_count},
+          {"leased_count", group.leased_count},
+          {"rule", rule}};
+}
+
+/// The state of a frontier: groups, items that wait, and leases.
+Result<json> frontier_state_of(const Snapshot& snapshot, const std::string& name) {
+  CRAWLSTORE_TRY(const auto view, FrontierView::open(snapshot, name));
+  std::vector<FrontierGroup> found;
+  view.for_each_group([&found](const FrontierGroup& group) {
+    found.push_back(group);
+    return true;
+  });
+  json groups = json::array();
+  for (const FrontierGroup& group : found) {
+    json waiting = json::array();
+    CRAWLSTORE_TRY(view.for_each_waiting(group.key, [&waiting](const FrontierEntry& entry) {
+      waiting.push_back(entry_of(entry));
+      return true;
+    }));
+    groups.push_back(group_of(group));
+    groups.back()["waiting"] = waiting;
+  }
+  json leases = json::array();
+  CRAWLSTORE_TRY(view.for_each_lease([&leases](const FrontierEntry& entry) {
+    leases.push_back(entry_of(entry));
+    leases.back()["until"] = *entry.until_ms;
+    leases.back()["group"] = hex(std::as_bytes(std::span(entry.group)));
+    return true;
+  }));
+  return json{{"groups", groups}, {"leases", leases}};
+}
+
 Result<json> frontiers_of(const Snapshot& snapshot) {
   json all = json::array();
   for (const SegmentInfo& segment : snapshot.segments()) {
@@ -399,8 +455,10 @@ Result<json> frontiers_of(const Snapshot& snapshot) {
         steps.push_back({reader.run().is_piece, reader.run().first_step, reader.step_count()});
       }
     }
+    CRAWLSTORE_TRY(const auto state, frontier_state_of(snapshot, segment.name));
     all.push_back({{"id", segment.id.value},
                    {"name", segment.name},
+                   {"state", state},
                    {"group_count", table.group_count},
                    {"waiting_count", table.waiting_count},
                    {"leased_count", table.leased_count},

@@ -43,6 +43,10 @@ RULES = {
     "Page keys": range(2, 5),
     "Pages": range(1, 12),
     "Score arrays": range(1, 14),
+    "Frontier tables": range(1, 9),
+    "Group runs": range(1, 6),
+    "Item runs": range(1, 10),
+    "Step runs": range(1, 13),
 }
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
 GOLDEN = SOURCE / "tests" / "golden"

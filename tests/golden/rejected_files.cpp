@@ -518,6 +518,7 @@ std::vector<GoldenFile> rejected_files() {
   add_rejected_events(make);
   add_rejected_scores(make);
   add_rejected_queues(make);
+  add_rejected_frontiers(make);
   return std::move(make.files);
 }
 
