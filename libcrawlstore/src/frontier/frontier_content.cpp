@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "container/payload_window.h"
@@ -14,6 +15,15 @@
 #include "frontier/stored_frontier.h"
 
 namespace crawlstore::frontier {
+
+namespace {
+
+struct ItemRunContent : container::RunContent {
+  explicit ItemRunContent(std::uint64_t count) : RunContent(count) {}
+  std::uint64_t highest_id = 0;
+};
+
+}  // namespace
 
 using container::PayloadWindow;
 using container::RunContent;
@@ -59,6 +69,7 @@ Result<RunContentPtr> check_item_run(const container::PayloadSource& payload,
   format::ItemBlock block;
   std::optional<format::Item> before;
   std::uint64_t body_bytes = 0;
+  auto content = std::make_unique<ItemRunContent>(footer.item_count);
   for (std::size_t i = 0; i < index.block_count(); ++i) {
     const std::uint64_t begin = index.offsets[i];
     const std::uint64_t length = index.offsets[i + 1] - begin;
@@ -66,11 +77,14 @@ Result<RunContentPtr> check_item_run(const container::PayloadSource& payload,
     CRAWLSTORE_TRY(format::read_item_block(index, directory, i, {at, length}, block));
     CRAWLSTORE_TRY(format::check_item_block(index.frame(i), {at, length}, block, before));
     before = block.items.back();
+    for (const format::Item& item : block.items) {
+      content->highest_id = std::max(content->highest_id, item.id);
+    }
     body_bytes += block.header.body_bytes;
     CRAWLSTORE_TRY(progress(length));
   }
   CRAWLSTORE_TRY(format::check_item_body_bytes(footer, body_bytes));
-  return std::make_unique<const RunContent>(footer.item_count);
+  return RunContentPtr(std::move(content));
 }
 
 Result<bool> verify_frontier(container::SegmentVerifier& segments,
@@ -92,6 +106,11 @@ Result<bool> verify_frontier(container::SegmentVerifier& segments,
     for (const format::RunRef& run : log->runs) {
       CRAWLSTORE_TRY(const auto* const content, segments.content_of(*log, run));
       is_whole = is_whole && content != nullptr;
+      if (content == nullptr || log != found->items) continue;
+      if (static_cast<const ItemRunContent*>(content)->highest_id >= found->table.next_id) {
+        segments.broken(log->id, run.offset_bytes, "an item of a run has an id that was never put");
+        return false;
+      }
     }
   }
   if (!is_whole) return true;

@@ -333,7 +333,7 @@ Result<void> State::Steps::on(const GoneStep& step) {
 
 Result<void> State::Steps::on(const LeasedStep& step) {
   if (!has(step.group)) return contradicts("a lease of a frontier is of a group that is none");
-  if (s_.leases_.find(step.id) != nullptr) {
+  if (s_.leases_.find(step.id) != nullptr || s_.leases_.group_of_again(step.id)) {
     return contradicts("an item of a frontier is leased twice");
   }
   s_.leases_.put({step.group,
@@ -347,7 +347,8 @@ Result<void> State::Steps::on(const LeasedStep& step) {
 
 Result<void> State::Steps::on(const AgainStep& step) {
   if (!has(step.group)) return contradicts("an item of a frontier is of a group that is none");
-  if (s_.leases_.group_of_again(step.id)) return contradicts("an item of a frontier waits twice");
+  if (s_.leases_.group_of_again(step.id) || s_.leases_.find(step.id) != nullptr)
+    return contradicts("an item of a frontier waits twice");
   s_.wait(step.group, {queue_order(step.priority), step.id, step.attempt, text_of(step.body)},
           step.time);
   return {};

@@ -84,8 +84,15 @@ class StepRuns {
     for (const RunRef& run : found_.steps->runs) {
       if (pieces.contains(run.run_id)) continue;
       CRAWLSTORE_TRY(auto reader, open(run));
-      if (reader.run().is_piece || reader.run().first_step != last_step_ + 1) {
+      const std::uint64_t first_step = reader.run().first_step;
+      if (reader.run().is_piece || first_step > last_step_ + 1 ||
+          (first_step <= last_step_ && !out_.journals.empty())) {
         return broken(run, "the journals of a frontier do not follow each other");
+      }
+      if (first_step <= last_step_) {
+        note_unknown({Errc::kUnknownFeature, 0, found_.steps->id, run.offset_bytes,
+                      "a frontier has journals from before its pieces, as later versions have"});
+        last_step_ = first_step - 1;
       }
       if (const auto applied = apply(reader, run); !applied) {
         return in_file(applied.error(), *found_.steps, run);
