@@ -182,7 +182,10 @@ constexpr const char* kFrontierFooter =
     "active=no. A visit may come `delay` after the one before, or already after `hard` where no "
     "other group may be visited; `burst`: visits at once after a time without any; `in-flight`: "
     "items that are leased at a time; no visit before `until`, or while `active` is no. What is "
-    "not named stays; `delay` alone sets `hard`, too; `none` is no interval.\n"
+    "not named stays; `limit`: items that may ever be put into the group; `finished-limit`: "
+    "nothing "
+    "is put any more when so many were finished; what is put beyond is refused, and counted, and "
+    "`none` is no limit; `delay` alone sets `hard`, too; `none` is no interval.\n"
     "Exit code 1 when there is no frontier, or no such group.";
 
 void add_frontier_changes(Parser& parser, FrontierVerbOptions& options,

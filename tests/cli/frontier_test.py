@@ -113,6 +113,18 @@ class Crawl(FrontierTest):
         self.set_rule("a", "until=none")
         self.assertEqual(len(self.take()), 1)
 
+    def test_refuses_what_is_beyond_a_limit(self):
+        self.put([], "--default", FREE + ",limit=2")
+        self.set_rule("b", "limit=none,finished-limit=1")
+        put = self.put([(group, 1, b"") for group in "aaabbb"])
+        self.assertEqual((put["put_count"], put["refused_count"]), (5, 1))
+        self.done("".join(f"{item}\n" for item in self.ids("--per-group", "9")))
+        self.assertRegex(self.succeed("frontier", "x.crawl", "--put", "-",
+                                      data=b"a\t1\t\nb\t1\t\n").out, rb"refused\D+2\b")
+        self.assertEqual([(row["put_count"], row["finished_count"])
+                          for row in self.info("--groups")["groups"]], [(3, 3), (2, 2)])
+        self.assert_whole()
+
     def test_gives_back(self):
         self.put([(group, 1, group.encode()) for group in "abcd"], "--default", FREE)
         a, b, c, d = self.ids()
@@ -346,6 +358,7 @@ class Options(FrontierTest):
         for rule, why in (("speed=2", "no `speed`, it has delay, hard, burst, in-flight, until"),
                           ("delay", "a time such as"), ("delay=2", "a time such as"),
                           ("burst=0", "a number from 1 to"), ("active=1", "yes or no"),
+                          ("limit=x", "a number from 0"),
                           ("until=soon", "a time such as 2026"), ("", "no ``"),
                           ("hard=5s", "hard=5s is above delay=4s")):
             self.refuse(2, why, "frontier", "x.crawl", "--group", "a", "--set", rule)
@@ -355,7 +368,10 @@ class Options(FrontierTest):
                             ("hard=none", "delay=1min,hard=none,burst=2,in-flight=1"),
                             ("none,in-flight=3,active=no,until=2100-01-01",
                              "delay=none,hard=none,burst=2,in-flight=3,until=2100-01-01T00:00:00Z,"
-                             "active=no")):
+                             "active=no"),
+                            ("limit=7,finished-limit=5",
+                             "delay=none,hard=none,burst=2,in-flight=3,until=2100-01-01T00:00:00Z,"
+                             "limit=7,finished-limit=5,active=no")):
             self.set_rule("a", rule)
             self.assertEqual(self.info("--group", "a")["rule"], whole)
             self.set_rule("b", whole)

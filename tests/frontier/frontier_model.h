@@ -34,12 +34,19 @@ class FrontierModel {
     std::uint64_t soft = 0;
     std::uint64_t hard = 0;
     std::uint32_t failures = 0;
+    std::uint64_t put_count = 0;
+    std::uint64_t finished_count = 0;
   };
 
   explicit FrontierModel(const FrontierRule& rule) : rule_(rule) {}
 
-  void put(const FrontierItem& item) {
-    group(std::string(item.group));
+  /// Returns false if a limit of the group refuses it.
+  bool put(const FrontierItem& item) {
+    const auto known = groups_.find(std::string(item.group));
+    const Group of = known == groups_.end() ? Group{0, rule_} : known->second;
+    if (of.put_count >= of.rule.put_max.value_or(UINT32_MAX)) return false;
+    if (of.finished_count >= of.rule.finished_max.value_or(UINT32_MAX)) return false;
+    ++group(std::string(item.group)).put_count;
     const std::uint64_t id = item.id.value_or(next_id_);
     next_id_ = std::max(next_id_, id + 1);
     items_.push_back({id,
@@ -49,6 +56,7 @@ class FrontierModel {
                       item.not_before_ms <= clock_ ? 0 : item.not_before_ms,
                       0,
                       {}});
+    return true;
   }
   std::vector<Item> take(std::size_t count, std::uint32_t per_group, std::uint64_t lease_ms,
                          std::uint64_t now) {
@@ -85,6 +93,7 @@ class FrontierModel {
     std::erase_if(items_, [&](const Item& item) {
       if (item.id != id || item.attempt == 0) return false;
       group(item.group).failures = 0;
+      ++group(item.group).finished_count;
       return true;
     });
   }

@@ -50,8 +50,18 @@ class FrontierCalls : public ::testing::Test {
       const std::uint64_t later = random_.one_in(4) ? now_ + random_.below(later_ms_) : 0;
       items.push_back({texts[2 * i], priority, texts[2 * i + 1], later});
     }
-    EXPECT_EQ(must(frontier_->put(items)), model_.next_id());
-    for (const FrontierItem& item : items) model_.put(item);
+    put(items);
+  }
+  void put(const std::vector<FrontierItem>& items) {
+    const std::uint64_t next_id = model_.next_id();
+    const auto done = must(frontier_->put(items));
+    std::vector<std::size_t> refused;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!model_.put(items[i])) refused.push_back(i);
+    }
+    EXPECT_EQ(done.first_id, next_id);
+    EXPECT_EQ(done.refused, refused);
+    refused_count_ += refused.size();
   }
   void take() {
     now_ += random_.below(60);
@@ -104,7 +114,9 @@ class FrontierCalls : public ::testing::Test {
                                 static_cast<std::uint32_t>(1 + random_.below(3)),
                                 static_cast<std::uint32_t>(1 + random_.below(3)),
                                 random_.one_in(4) ? now_ + random_.below(90) : 0,
-                                !random_.one_in(5)};
+                                !random_.one_in(5),
+                                some_limit(),
+                                some_limit()};
         must(frontier_->set_rule(key, rule));
         return model_.set_rule(key, rule);
       }
@@ -115,6 +127,10 @@ class FrontierCalls : public ::testing::Test {
         return model_.drop_group(key);
       }
     }
+  }
+  std::optional<std::uint32_t> some_limit() {
+    if (!random_.one_in(3)) return std::nullopt;
+    return static_cast<std::uint32_t>(random_.below(400));
   }
   /// The group of an item, or another one.
   std::string group_of(std::uint64_t id) {
@@ -176,6 +192,8 @@ class FrontierCalls : public ::testing::Test {
       EXPECT_EQ(group.soft_time_ms, expected.soft);
       EXPECT_EQ(group.hard_time_ms, expected.hard);
       EXPECT_EQ(group.failure_count, expected.failures);
+      EXPECT_EQ(group.put_count, expected.put_count);
+      EXPECT_EQ(group.finished_count, expected.finished_count);
       EXPECT_EQ(group.rule.value_or(options().default_rule), expected.rule);
       return true;
     });
@@ -219,6 +237,7 @@ class FrontierCalls : public ::testing::Test {
   std::uint64_t now_ = kBegin;
   std::uint64_t later_ms_ = 300;
   std::uint64_t last_leased_ = 0;
+  std::uint64_t refused_count_ = 0;
 };
 
 TEST_F(FrontierCalls, DoWhatTheModelDoes) {
@@ -233,6 +252,7 @@ TEST_F(FrontierCalls, DoWhatTheModelDoes) {
     if (random_.one_in(40)) reopen();
     if (random_.one_in(150)) expect_whole();
   }
+  EXPECT_GT(refused_count_, 0U);
 }
 
 TEST_F(FrontierCalls, AreUndoneWithTheirTransaction) {
@@ -251,6 +271,26 @@ TEST_F(FrontierCalls, AreUndoneWithTheirTransaction) {
   }
   must(store_->commit());
   expect_in_file(store_, model_);
+}
+
+/// A group that there is not yet has the limits of the default rule, and is not made in vain.
+TEST_F(FrontierCalls, KeepTheLimitsOfTheDefault) {
+  FrontierOptions strict = options();
+  strict.default_rule.put_max = 0;
+  auto frontier = must(Frontier::open(*store_, "strict", strict));
+  must(frontier.set_rule("a", {.finished_max = 1}));
+  const std::vector<FrontierItem> items{{"b"}, {"a"}, {"b"}, {"a"}};
+  const auto done = must(frontier.put(items));
+  EXPECT_EQ(done.first_id, 0U);
+  EXPECT_EQ(done.refused, (std::vector<std::size_t>{0, 2}));
+  const auto taken = must(frontier.take({.now_ms = now_}));
+  must(frontier.finish(std::vector{taken.at(0).id}, now_));
+  EXPECT_EQ(must(frontier.put(items)).refused.size(), 4U);
+  must(store_->commit());
+  const auto view = must(FrontierView::open(must(store_->snapshot()), "strict"));
+  EXPECT_EQ(view.info().group_count, 1U);
+  EXPECT_EQ(view.group("a")->put_count, 2U);
+  EXPECT_EQ(view.group("a")->finished_count, 1U);
 }
 
 TEST_F(FrontierCalls, StayThoughATransactionThatDidNothingCameBefore) {
@@ -278,8 +318,7 @@ TEST_F(FrontierCalls, SurviveThatTheirStepsAreWrittenAnew) {
     for (int i = 0; i < 40; ++i) keys.push_back("k" + std::to_string(round * 20 + i));
     for (int i = 0; i < 40; ++i)
       items.push_back({keys[static_cast<std::size_t>(i)], 1.0 * i, body});
-    must(frontier_->put(items));
-    for (const FrontierItem& item : items) model_.put(item);
+    put(items);
     must(store_->commit());
     for (int i = 0; i < 30; ++i) call();
   }

@@ -79,9 +79,26 @@ TEST_F(Steps, AreRefusedWhereTheyContradict) {
   format::RuleStep rule{.group = 0, .mask = format::kRuleHard};
   rule.hard_ms = 101;
   EXPECT_EQ(refusal(rule), "a hard interval of a frontier is above the soft one");
-  rule.mask = format::kRulePut;
+  rule.mask = format::kRuleParent;
   EXPECT_EQ(refusal(rule), "a rule of a frontier has values of a later version");
   EXPECT_EQ(refusal(format::StoredStep{4}), "a frontier has steps of a later version");
+}
+
+TEST_F(Steps, AreRefusedBeyondALimit) {
+  format::RuleStep rule{.group = 0, .mask = format::kRulePut};
+  rule.put_max = 4;
+  apply(rule);
+  apply(format::PutStep{0, 8, 1, 0, {}});
+  EXPECT_EQ(refusal(format::PutStep{0, 9, 1, 0, {}}), "an item is put beyond a limit");
+  const auto in_piece = state_.apply(format::PutStep{0, 9, 1, 0, {}}, {}, format::StepsIn::kPiece);
+  EXPECT_TRUE(in_piece);
+  EXPECT_EQ(state_.groups()[0].put_count, 4U);
+  apply(format::CountsStep{0, std::uint64_t{1} << 40, 2});
+  EXPECT_EQ(state_.groups()[0].put_count, 0xFFFF'FFFF);
+  rule.put_max = std::uint64_t{1} << 32;
+  apply(rule);
+  apply(format::PutStep{0, 10, 1, 0, {}});
+  EXPECT_EQ(state_.groups()[0].put_count, 0xFFFF'FFFF);
 }
 
 TEST_F(Steps, RefuseOneIdTwiceInAVisit) {

@@ -58,12 +58,13 @@ class Frontier {
   Frontier& operator=(Frontier&&) noexcept;
   ~Frontier();  ///< close(); after an error the store keeps what waits for its next commit
 
-  /// Puts all items, or none after an error. Returns the id of the first; the others follow it,
-  /// unless ids are the caller's. Such an id must not wait: its item may be taken twice.
+  /// Puts all items but those beyond a limit of their group, or none after an error. Those that
+  /// are put get the ids from that of the first on, unless ids are the caller's. Such an id must
+  /// not wait: its item may be taken twice.
   ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more, an id is missing
   ///           or not wanted, or its item was taken and is not finished; kTooLarge: a key or a
   ///           body; there are 2^32 - 1 groups
-  [[nodiscard]] Result<std::uint64_t> put(std::span<const FrontierItem> items);
+  [[nodiscard]] Result<FrontierPutDone> put(std::span<const FrontierItem> items);
 
   /// Takes the best items, of groups that may be visited now: first the group with the best item of
   /// all, then the next one. Outside of a transaction it has committed when it answers, unless
@@ -84,7 +85,7 @@ class Frontier {
                                             std::uint64_t until_ms,
                                             std::optional<std::uint64_t> now_ms = {});
   /// Sets the rule of a group, which is made if there is none. The time of its next visit stays
-  /// where the last one has put it.
+  /// where the last one has put it. Its limits count all that was put and finished before, too.
   ///   errors  kInvalidArgument: hard_ms above delay_ms, a burst or in_flight_max of 0, a time
   ///           beyond 2^48
   [[nodiscard]] Result<void> set_rule(std::string_view group, const FrontierRule& rule);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #pragma GCC visibility push(default)
 namespace crawlstore {
@@ -21,6 +22,8 @@ struct FrontierRule {
   std::uint32_t in_flight_max = 1;     ///< items that are leased at a time; at least 1
   std::uint64_t blocked_until_ms = 0;  ///< no visit before this time
   bool is_active = true;               ///< false: no visit
+  std::optional<std::uint32_t> put_max{};       ///< items that may ever be put; nothing: no limit
+  std::optional<std::uint32_t> finished_max{};  ///< nothing is put when so many were finished
   friend bool operator==(const FrontierRule&, const FrontierRule&) = default;
 };
 
@@ -31,6 +34,12 @@ struct FrontierItem {
   std::string_view body{};            ///< at most 65,536 bytes, which take() gives back
   std::uint64_t not_before_ms = 0;    ///< 0: at once
   std::optional<std::uint64_t> id{};  ///< below 2^63, where ids are the caller's; else nothing
+};
+
+/// Items that were put, and those that were refused: beyond a limit of their group.
+struct FrontierPutDone {
+  std::uint64_t first_id = 0;        ///< of those that were put; ids that are given have no gap
+  std::vector<std::size_t> refused;  ///< places in what was passed, ascending
 };
 
 /// An item of a group, by its id.

@@ -2,6 +2,7 @@
 #include "frontier/check_call.h"
 
 #include <cmath>
+#include <limits>
 
 namespace crawlstore::frontier {
 
@@ -37,28 +38,48 @@ Result<void> check_rule(const FrontierRule& rule) {
   return check_time(rule.delay_ms);
 }
 
+namespace {
+
+/// A limit in the words of the format, and back; no count comes to one beyond the highest number.
+std::uint64_t limit(const std::optional<std::uint32_t>& count_max) {
+  return count_max ? *count_max : format::kNoLimit;
+}
+std::optional<std::uint32_t> limit_of(std::uint64_t count_max) {
+  if (count_max > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(count_max);
+}
+
+}  // namespace
+
 format::GroupRule group_rule(const FrontierRule& rule) {
   return {.soft_ms = rule.delay_ms,
           .hard_ms = rule.hard_ms,
           .burst = rule.burst,
-          .in_flight_max = rule.in_flight_max};
+          .in_flight_max = rule.in_flight_max,
+          .put_max = limit(rule.put_max),
+          .finished_max = limit(rule.finished_max)};
 }
 
 FrontierRule frontier_rule(const format::GroupRule& rule) {
   return {.delay_ms = rule.soft_ms,
           .hard_ms = rule.hard_ms,
           .burst = rule.burst,
-          .in_flight_max = rule.in_flight_max};
+          .in_flight_max = rule.in_flight_max,
+          .put_max = limit_of(rule.put_max),
+          .finished_max = limit_of(rule.finished_max)};
 }
 
 format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule) {
   format::RuleStep step{.group = group,
                         .mask = format::kRuleSoft | format::kRuleHard | format::kRuleBurst |
-                                format::kRuleInFlight | format::kRuleBlocked | format::kRuleActive};
+                                format::kRuleInFlight | format::kRulePut | format::kRuleFinished |
+                                format::kRuleBlocked | format::kRuleActive};
   step.soft_ms = rule.delay_ms;
   step.hard_ms = rule.hard_ms;
   step.burst = rule.burst;
   step.in_flight_max = rule.in_flight_max;
+  step.put_max = rule.put_max;
+  step.finished_max = rule.finished_max;
   step.blocked_until = rule.blocked_until_ms;
   step.is_active = rule.is_active;
   return step;

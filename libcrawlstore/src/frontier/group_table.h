@@ -33,12 +33,14 @@ struct Group {
   std::uint32_t failure_count = 0;  ///< since the last success
   bool is_best_known = false;       ///< the schedule has its best item
   bool is_run_known = false;        ///< the next two are those of its best item in runs
+  std::uint32_t put_count = 0;      ///< items that were ever put, up to the highest number
+  std::uint32_t finished_count = 0;
   std::uint64_t run_order = 0;
   std::uint64_t run_id = 0;
 };
 
 /// All groups, by number: 0, 1, 2 ... in the order in which they came. Threads: one at a time.
-/// Memory: about 150 bytes a group, its key, and its items.
+/// Memory: about 160 bytes a group, its key, and its items.
 class GroupTable {
  public:
   explicit GroupTable(const format::GroupRule& default_rule) : default_{default_rule} {}
@@ -64,6 +66,12 @@ class GroupTable {
   [[nodiscard]] const GroupSetting& setting(std::uint32_t group) const {
     const auto found = settings_.find(group);
     return found == settings_.end() ? default_ : found->second;
+  }
+  /// Tells whether the limits of the rule let an item be put into a group; none: into a new one.
+  [[nodiscard]] bool takes_put(std::optional<std::uint32_t> group) const {
+    const format::GroupRule& rule = group ? setting(*group).rule : default_.rule;
+    return (group ? groups_[*group].put_count : 0) < rule.put_max &&
+           (group ? groups_[*group].finished_count : 0) < rule.finished_max;
   }
   [[nodiscard]] bool has_setting(std::uint32_t group) const { return settings_.contains(group); }
   void set(std::uint32_t group, const GroupSetting& setting) {

@@ -45,10 +45,12 @@ class State {
   explicit State(const format::GroupRule& default_rule) : groups_(default_rule) {}
 
   /// Makes a step, whose values are in the ranges of the format.
+  ///   in      of a piece: puts are of what waits, and no limits are looked at
   ///   errors  kSegmentInvalid: it contradicts what is there; kUnknownFeature: it is of something
   ///           that this version does not have; of damage. But for lists, and where `taken`
   ///           fails, nothing has changed then
-  Result<void> apply(const format::Step& step, const OnTaken& taken = {});
+  Result<void> apply(const format::Step& step, const OnTaken& taken = {},
+                     format::StepsIn in = format::StepsIn::kJournal);
   /// Takes these runs, of which nothing has left, before any step.
   ///   errors  kSegmentInvalid: one is of groups that are none; kUnknownFeature: they are too many
   Result<void> add_runs(const std::vector<ItemRunPtr>& runs);
