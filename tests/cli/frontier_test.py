@@ -95,6 +95,16 @@ class Crawl(FrontierTest):
         self.assertEqual([body for *_, body in self.take("--per-group", "3")], [b"3", b"2", b"1"])
         self.assertEqual([body for *_, body in self.take()], [b"0"])
 
+    def test_takes_of_the_group_that_waits_longest(self):
+        self.put([(group, priority, b"") for group in "abc" for priority in (1, 2)] +
+                 [("c", 9, b"")], "--default", FREE)
+        def order(*words):
+            return [group for _, group, _ in self.take("-n", "1", *words)]
+        self.assertEqual(order("--order", "best"), ["c"])
+        for groups in "abc":
+            self.assertEqual(order("--order", "waiting"), [groups])
+        self.refuse(2, "`best` or `waiting`", "take", "x.crawl", "--order", "worst")
+
     def test_keeps_the_delay_of_a_group(self):
         self.put([("a", 1, b"%d" % i) for i in range(3)], "--default", "delay=300ms")
         start = time.monotonic()

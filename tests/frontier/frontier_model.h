@@ -59,14 +59,14 @@ class FrontierModel {
     return true;
   }
   std::vector<Item> take(std::size_t count, std::uint32_t per_group, std::uint64_t lease_ms,
-                         std::uint64_t now) {
+                         std::uint64_t now, TakeOrder order = TakeOrder::kBest) {
     const std::uint64_t begin = std::max(clock_, now);
     std::vector<Item> taken;
     if (count == 0 || !is_due(begin)) return taken;
     set_clock(now);
     std::set<std::string> visited;
     while (taken.size() < count) {
-      const auto key = next_group(visited);
+      const auto key = next_group(visited, order);
       if (!key) break;
       visited.insert(*key);
       Group& of = group(*key);
@@ -195,9 +195,10 @@ class FrontierModel {
     const std::uint64_t early = (of.rule.burst - 1) * (interval << of.failures);
     return std::max(of.rule.blocked_until_ms, next - std::min(next, early));
   }
-  /// The group to visit: by its best item, or else by its hard time.
-  std::optional<std::string> next_group(const std::set<std::string>& visited) {
+  /// The group to visit: by its best item or its time, or else by its hard time.
+  std::optional<std::string> next_group(const std::set<std::string>& visited, TakeOrder order) {
     std::optional<std::tuple<double, std::uint64_t, std::string>> ready;
+    std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> longest;
     std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> early;
     for (const auto& [key, of] : groups_) {
       const auto due = due_of(key);
@@ -205,12 +206,16 @@ class FrontierModel {
       if (leased_count(key) >= of.rule.in_flight_max) continue;
       const std::tuple best(-due.front()->priority, due.front()->id, key);
       const std::uint64_t hard = from(of.hard, of.rule.hard_ms, of);
-      if (std::max(hard, from(of.soft, of.rule.delay_ms, of)) <= clock_) {
+      const std::uint64_t soft = std::max(hard, from(of.soft, of.rule.delay_ms, of));
+      if (soft <= clock_) {
+        const std::tuple here(soft, of.number, key);
+        if (!longest || here < *longest) longest = here;
         if (!ready || best < *ready) ready = best;
       } else if (hard <= clock_ && (!early || std::tuple(hard, of.number, key) < *early)) {
         early.emplace(hard, of.number, key);
       }
     }
+    if (longest && order == TakeOrder::kLongestWaiting) return std::get<2>(*longest);
     if (ready) return std::get<2>(*ready);
     if (early) return std::get<2>(*early);
     return std::nullopt;
@@ -223,7 +228,7 @@ class FrontierModel {
       if (!item.until && item.not_before != 0 && item.not_before <= now) return true;
     }
     later.set_clock(now);
-    return later.next_group({}).has_value();
+    return later.next_group({}, TakeOrder::kBest).has_value();
   }
 
   FrontierRule rule_;

@@ -70,8 +70,10 @@ class FrontierCalls : public ::testing::Test {
     options.per_group = static_cast<std::uint32_t>(1 + random_.below(3));
     options.lease_ms = random_.one_in(5) ? 0 : 1 + random_.below(200);
     options.now_ms = now_;
+    if (random_.one_in(3)) options.order = TakeOrder::kLongestWaiting;
     const auto taken = must(frontier_->take(options));
-    const auto expected = model_.take(options.count, options.per_group, options.lease_ms, now_);
+    const auto expected =
+        model_.take(options.count, options.per_group, options.lease_ms, now_, options.order);
     ASSERT_EQ(taken.size(), expected.size());
     for (std::size_t i = 0; i < taken.size(); ++i) {
       EXPECT_EQ(taken[i].id, expected[i].id);
@@ -271,6 +273,21 @@ TEST_F(FrontierCalls, AreUndoneWithTheirTransaction) {
   }
   must(store_->commit());
   expect_in_file(store_, model_);
+}
+
+/// A host of much priority does not starve the others.
+TEST_F(FrontierCalls, VisitTheGroupThatWaitsLongest) {
+  must(frontier_->put(std::vector<FrontierItem>{{"a", 9}, {"a", 8}, {"b", 1}, {"b", 2}, {"c"}}));
+  const auto next = [&](TakeOrder order) {
+    now_ += 40;
+    return must(frontier_->take({.now_ms = now_, .order = order})).at(0).group;
+  };
+  EXPECT_EQ(next(TakeOrder::kBest), "a");
+  EXPECT_EQ(next(TakeOrder::kLongestWaiting), "b");
+  EXPECT_EQ(next(TakeOrder::kLongestWaiting), "c");
+  reopen();
+  EXPECT_EQ(next(TakeOrder::kLongestWaiting), "a");
+  EXPECT_EQ(next(TakeOrder::kBest), "b");
 }
 
 /// A group that there is not yet has the limits of the default rule, and is not made in vain.

@@ -17,7 +17,7 @@
 /// clock, and never before the last time in the file.
 ///
 /// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
-/// is copied. Threads: any number; they take turns with all that changes the store. Memory: 200
+/// is copied. Threads: any number; they take turns with all that changes the store. Memory: 220
 /// bytes a group, twice that while tables grow, and its key; 12 for each group of each run of
 /// items, of which there are some 8; and about 120 bytes and the body of each item that is in no
 /// run: those put, or whose time has come, since the last checkpoint, and those that were taken.
@@ -67,8 +67,9 @@ class Frontier {
   [[nodiscard]] Result<FrontierPutDone> put(std::span<const FrontierItem> items);
 
   /// Takes the best items, of groups that may be visited now: first the group with the best item of
-  /// all, then the next one. Outside of a transaction it has committed when it answers, unless
-  /// there was nothing to take.
+  /// all, then the next one; or first the group whose delay is over for the longest time, before
+  /// all one that was never visited, and of two the older group. Outside of a transaction it has
+  /// committed when it answers, unless there was nothing to take.
   ///   errors  kInvalidArgument: per_group is 0; those of Store::commit(): nothing is taken
   [[nodiscard]] Result<std::vector<TakenItem>> take(const TakeOptions& options = {});
 

@@ -65,12 +65,19 @@ struct TakenItem {
   std::string body;
 };
 
+/// The order of the groups that may be visited; items of a group come by their priorities.
+enum class TakeOrder : std::uint8_t {
+  kBest,            ///< first the group with the best item
+  kLongestWaiting,  ///< first the one that could be visited first, whatever its items
+};
+
 struct TakeOptions {
   std::size_t count = 1;
   std::uint32_t per_group = 1;       ///< of one group at most, and no more than its in_flight_max
   std::uint64_t lease_ms = 600'000;  ///< 0: for ever, until it is finished or given back
   std::optional<std::uint64_t>
       now_ms{};  ///< for tests and replays, and never turned back; nothing: the time that it is
+  TakeOrder order = TakeOrder::kBest;
 };
 
 /// An item to be given back.

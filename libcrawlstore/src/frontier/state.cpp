@@ -143,10 +143,10 @@ void State::wake(std::size_t count_max) {
   }
 }
 
-Result<std::optional<std::uint32_t>> State::next_group() {
+Result<std::optional<std::uint32_t>> State::next_group(TakeOrder order) {
   for (;;) {
-    const auto group = schedule_.next();
-    if (!group || groups_[*group].is_best_known) return group;
+    const auto group = schedule_.next(order);
+    if (!group || order != TakeOrder::kBest || groups_[*group].is_best_known) return group;
     Coming coming(groups_[*group].items, runs_, *group);
     CRAWLSTORE_TRY(coming.look());
     note_first(coming, groups_[*group]);

@@ -76,9 +76,10 @@ class State {
   /// call goes on. Cost: about a microsecond a group.
   void wake(std::size_t count_max);
   /// The group that should be visited next, of those that are awake; none: no group may be visited
-  /// at the clock. Cost: of each group that has changed a look into the runs that have it.
+  /// at the clock. Cost: of each group that has changed a look into the runs that have it, where
+  /// the order is by items.
   ///   errors  those of ItemRun::item()
-  Result<std::optional<std::uint32_t>> next_group();
+  Result<std::optional<std::uint32_t>> next_group(TakeOrder order);
   /// The time from which there will be one, or a lease ends, if nothing else happens; none: never.
   [[nodiscard]] std::optional<std::uint64_t> next_due() const;
   /// Visits a group: takes its first items, at most `count_max`. It is not next_group() any more

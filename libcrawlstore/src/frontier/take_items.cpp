@@ -41,7 +41,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
           ? 0
           : std::min(format::kItemTimeMax, now + std::min(options.lease_ms, format::kItemTimeMax));
   state.wake(std::max(kWakeMax, options.count));
-  CRAWLSTORE_TRY(auto group, state.next_group());
+  CRAWLSTORE_TRY(auto group, state.next_group(options.order));
   if (!group) return taken;
   CRAWLSTORE_TRY(step(format::LeaseStep{until}));
   std::vector<std::uint32_t> visited;
@@ -58,7 +58,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
                    state.visit(*group, count_of_visit(state, *group, more), note));
     if (visit.count != 0) log.append(visit);
     visited.push_back(*group);
-    CRAWLSTORE_TRY(group, state.next_group());
+    CRAWLSTORE_TRY(group, state.next_group(options.order));
   }
   for (const std::uint32_t one : visited) state.place(one);
   return taken;
