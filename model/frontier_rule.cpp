@@ -12,7 +12,9 @@ namespace crawlstore::model {
 namespace {
 
 constexpr std::string_view kRuleNames =
-    "delay, hard, burst, in-flight, until, active, limit and finished-limit";
+    "delay, hard, burst, in-flight, until, active, limit, finished-limit and parent";
+
+constexpr std::string_view kParent = "parent=";
 
 std::optional<std::uint64_t> parse_interval(std::string_view text) {
   if (text == "none") return 0;
@@ -103,6 +105,11 @@ std::string format_interval(std::uint64_t ms) {
 
 std::string parse_rule(std::string_view text, RuleChange& to) {
   while (true) {
+    if (text.starts_with(kParent)) {
+      to.parent = text.substr(kParent.size());
+      if (*to.parent == "none") to.parent->clear();
+      return {};
+    }
     const auto comma = text.find(',');
     std::string problem = parse_part(text.substr(0, comma), to);
     if (!problem.empty() || comma == text.npos) return problem;
@@ -119,6 +126,8 @@ std::string change_rule(const RuleChange& change, FrontierRule& rule) {
   if (change.is_active) rule.is_active = *change.is_active;
   if (change.put_max) rule.put_max = *change.put_max;
   if (change.finished_max) rule.finished_max = *change.finished_max;
+  if (change.parent) rule.parent.reset();
+  if (change.parent && !change.parent->empty()) rule.parent = change.parent;
   if (rule.hard_ms <= rule.delay_ms) return {};
   return fmt::format("hard={} is above delay={}: give a longer delay, or a shorter hard",
                      format_interval(rule.hard_ms), format_interval(rule.delay_ms));
@@ -134,6 +143,7 @@ std::string format_rule(const FrontierRule& rule) {
   if (rule.put_max) text += fmt::format(",limit={}", *rule.put_max);
   if (rule.finished_max) text += fmt::format(",finished-limit={}", *rule.finished_max);
   if (!rule.is_active) text += ",active=no";
+  if (rule.parent) text += ",parent=" + format_printable(*rule.parent);
   return text;
 }
 

@@ -3,7 +3,7 @@
 
 /// Rules of groups as people write them:
 /// `delay=2s,hard=1s,burst=1,in-flight=1,limit=1000,
-/// finished-limit=1000,until=TIME,active=no`. Threads: pure functions.
+/// finished-limit=1000,until=TIME,active=no,parent=KEY`. Threads: pure functions.
 
 #include <cstdint>
 #include <optional>
@@ -24,9 +24,11 @@ struct RuleChange {
   std::optional<bool> is_active{};
   std::optional<std::optional<std::uint32_t>> put_max{};
   std::optional<std::optional<std::uint32_t>> finished_max{};
+  std::optional<std::string> parent{};  ///< empty: none
 };
 
 /// Takes `none` for a delay, a limit or an `until` that is none, and alone for a delay of none.
+/// A parent takes all the rest of the text.
 /// Returns what is wrong with the text, and what is taken instead; empty: nothing.
 std::string parse_rule(std::string_view text, RuleChange& to);
 

@@ -135,6 +135,22 @@ class Crawl(FrontierTest):
                           for row in self.info("--groups")["groups"]], [(3, 3), (2, 2)])
         self.assert_whole()
 
+    def test_asks_the_parent_of_a_group(self):
+        self.put([(group, 1, b"") for group in "abc"], "--default", FREE)
+        self.set_rule("10.0.0.1", FREE + ",in-flight=2")
+        for group in "abc":
+            self.set_rule(group, "parent=10.0.0.1")
+        self.assertTrue(self.info("--group", "a")["rule"].endswith(",parent=10.0.0.1"))
+        items = self.ids()
+        self.assertEqual(len(items), 2)
+        self.assertEqual(self.take(), [])
+        self.done(f"{items[0]}\n")
+        self.assertEqual(len(self.take()), 1)
+        self.refuse(2, "the parent of a group has no parent", "frontier", "x.crawl", "--group",
+                    "10.0.0.1", "--set", "parent=a")
+        self.set_rule("a", "parent=none")
+        self.assert_whole()
+
     def test_gives_back(self):
         self.put([(group, 1, group.encode()) for group in "abcd"], "--default", FREE)
         a, b, c, d = self.ids()

@@ -71,7 +71,11 @@ class FrontierModel {
       visited.insert(*key);
       Group& of = group(*key);
       auto due = due_of(*key);
-      const std::size_t more = of.rule.in_flight_max - leased_count(*key);
+      std::size_t more = of.rule.in_flight_max - leased_count(*key);
+      if (of.rule.parent) {
+        more = std::min(more,
+                        group(*of.rule.parent).rule.in_flight_max - leased_count(*of.rule.parent));
+      }
       due.resize(std::min({due.size(), count - taken.size(), std::size_t{per_group}, more}));
       for (Item* item : due) {
         item->until = lease_ms == 0 ? 0 : clock_ + lease_ms;
@@ -79,12 +83,8 @@ class FrontierModel {
         item->not_before = 0;
         taken.push_back(*item);
       }
-      const auto next = [&](std::uint64_t time, std::uint64_t ms) {
-        const std::uint64_t interval = ms << of.failures;
-        return std::min(std::max(clock_, time) + interval, clock_ + of.rule.burst * interval);
-      };
-      of.soft = next(of.soft, of.rule.delay_ms);
-      of.hard = next(of.hard, of.rule.hard_ms);
+      charge(of);
+      if (of.rule.parent) charge(group(*of.rule.parent));
     }
     return taken;
   }
@@ -130,7 +130,21 @@ class FrontierModel {
     item->until = until;
     if (until != 0 && until <= clock_) item->until.reset();
   }
-  void set_rule(const std::string& key, const FrontierRule& rule) { group(key).rule = rule; }
+  /// Returns false if the parent cannot be one.
+  bool set_rule(const std::string& key, const FrontierRule& rule) {
+    if (rule.parent) {
+      const auto parent = groups_.find(*rule.parent);
+      if (*rule.parent == key) return false;
+      if (parent != groups_.end() && parent->second.rule.parent) return false;
+      for (const auto& [other, of] : groups_) {
+        if (of.rule.parent == key) return false;
+      }
+    }
+    group(key);
+    if (rule.parent) group(*rule.parent);
+    group(key).rule = rule;
+    return true;
+  }
   void drop_group(const std::string& key) {
     std::erase_if(items_, [&](const Item& item) { return item.group == key && !item.until; });
   }
@@ -177,9 +191,19 @@ class FrontierModel {
     const auto found = std::ranges::find(items_, id, &Item::id);
     return found == items_.end() ? nullptr : &*found;
   }
+  void charge(Group& of) const {
+    const auto next = [&](std::uint64_t time, std::uint64_t ms) {
+      const std::uint64_t interval = ms << of.failures;
+      return std::min(std::max(clock_, time) + interval, clock_ + of.rule.burst * interval);
+    };
+    of.soft = next(of.soft, of.rule.delay_ms);
+    of.hard = next(of.hard, of.rule.hard_ms);
+  }
+  /// Items of a group and of those whose parent it is.
   [[nodiscard]] std::size_t leased_count(const std::string& key) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        items_, [&](const Item& item) { return item.group == key && item.until; }));
+    return static_cast<std::size_t>(std::ranges::count_if(items_, [&](const Item& item) {
+      return item.until && (item.group == key || groups_.at(item.group).rule.parent == key);
+    }));
   }
   /// Items of a group that may be taken, the first to leave first.
   std::vector<Item*> due_of(const std::string& key) {
@@ -195,6 +219,10 @@ class FrontierModel {
     const std::uint64_t early = (of.rule.burst - 1) * (interval << of.failures);
     return std::max(of.rule.blocked_until_ms, next - std::min(next, early));
   }
+  [[nodiscard]] bool has_room(const std::string& key) const {
+    const FrontierRule& rule = groups_.at(key).rule;
+    return rule.is_active && leased_count(key) < rule.in_flight_max;
+  }
   /// The group to visit: by its best item or its time, or else by its hard time.
   std::optional<std::string> next_group(const std::set<std::string>& visited, TakeOrder order) {
     std::optional<std::tuple<double, std::uint64_t, std::string>> ready;
@@ -202,11 +230,14 @@ class FrontierModel {
     std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> early;
     for (const auto& [key, of] : groups_) {
       const auto due = due_of(key);
-      if (visited.contains(key) || due.empty() || !of.rule.is_active) continue;
-      if (leased_count(key) >= of.rule.in_flight_max) continue;
+      if (visited.contains(key) || due.empty() || !has_room(key)) continue;
+      if (of.rule.parent && !has_room(*of.rule.parent)) continue;
       const std::tuple best(-due.front()->priority, due.front()->id, key);
-      const std::uint64_t hard = from(of.hard, of.rule.hard_ms, of);
-      const std::uint64_t soft = std::max(hard, from(of.soft, of.rule.delay_ms, of));
+      const Group& above = of.rule.parent ? groups_.at(*of.rule.parent) : of;
+      const std::uint64_t hard =
+          std::max(from(of.hard, of.rule.hard_ms, of), from(above.hard, above.rule.hard_ms, above));
+      const std::uint64_t soft = std::max({hard, from(of.soft, of.rule.delay_ms, of),
+                                           from(above.soft, above.rule.delay_ms, above)});
       if (soft <= clock_) {
         const std::tuple here(soft, of.number, key);
         if (!longest || here < *longest) longest = here;

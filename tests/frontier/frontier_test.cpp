@@ -109,18 +109,7 @@ class FrontierCalls : public ::testing::Test {
         return model_.extend(last_leased_, until, now_);
       }
       case 4: {
-        const std::string key = some_key();
-        const std::uint64_t delay = random_.below(60);
-        const FrontierRule rule{delay,
-                                delay / 2,
-                                static_cast<std::uint32_t>(1 + random_.below(3)),
-                                static_cast<std::uint32_t>(1 + random_.below(3)),
-                                random_.one_in(4) ? now_ + random_.below(90) : 0,
-                                !random_.one_in(5),
-                                some_limit(),
-                                some_limit()};
-        must(frontier_->set_rule(key, rule));
-        return model_.set_rule(key, rule);
+        return set_rule(random_.one_in(4) ? some_parent() : some_key());
       }
       default: {
         if (!random_.one_in(8)) return;
@@ -133,6 +122,25 @@ class FrontierCalls : public ::testing::Test {
   std::optional<std::uint32_t> some_limit() {
     if (!random_.one_in(3)) return std::nullopt;
     return static_cast<std::uint32_t>(random_.below(400));
+  }
+  std::string some_parent() { return "address" + std::to_string(random_.below(3)); }
+  void set_rule(const std::string& key) {
+    const std::uint64_t delay = random_.below(60);
+    FrontierRule rule{delay,
+                      delay / 2,
+                      static_cast<std::uint32_t>(1 + random_.below(3)),
+                      static_cast<std::uint32_t>(1 + random_.below(3)),
+                      random_.one_in(4) ? now_ + random_.below(90) : 0,
+                      !random_.one_in(5),
+                      some_limit(),
+                      some_limit(),
+                      {}};
+    if (random_.one_in(2)) rule.parent = random_.one_in(8) ? some_key() : some_parent();
+    const auto set = frontier_->set_rule(key, rule);
+    EXPECT_EQ(set.has_value(), model_.set_rule(key, rule));
+    if (!set) {
+      EXPECT_EQ(set.error().code, Errc::kInvalidArgument);
+    }
   }
   /// The group of an item, or another one.
   std::string group_of(std::uint64_t id) {
@@ -219,6 +227,11 @@ class FrontierCalls : public ::testing::Test {
     });
     return count;
   }
+  std::optional<std::uint64_t> due_in_file() {
+    must(store_->commit());
+    const auto snapshot = must(Snapshot::open(open_memory_storage(store_.file(), OpenMode::kRead)));
+    return must(FrontierView::open(snapshot, "f")).next_due_ms();
+  }
   void expect_whole() {
     VerifyOptions deep;
     deep.level = VerifyLevel::kDeep;
@@ -270,6 +283,28 @@ TEST_F(FrontierCalls, AreUndoneWithTheirTransaction) {
       transaction.reset();
       model_ = before;
     }
+  }
+  must(store_->commit());
+  expect_in_file(store_, model_);
+}
+
+/// Many hosts of one address are one to whoever is polite.
+TEST_F(FrontierCalls, AskTheParentOfAGroup) {
+  std::vector<std::string> keys;
+  std::vector<FrontierItem> items;
+  for (int i = 0; i < 200; ++i) keys.push_back("host" + std::to_string(i));
+  for (const std::string& key : keys) items.push_back({key, 1});
+  put(items);
+  for (const std::string& key : keys) {
+    const FrontierRule rule{.delay_ms = 40, .hard_ms = 10, .parent = "address"};
+    must(frontier_->set_rule(key, rule));
+    model_.set_rule(key, rule);
+  }
+  for (int i = 0; i < 100 && !HasFailure(); ++i) {
+    take();
+    change();
+    EXPECT_EQ(frontier_->next_due_ms(), due_in_file());
+    if (random_.one_in(20)) reopen();
   }
   must(store_->commit());
   expect_in_file(store_, model_);

@@ -88,7 +88,7 @@ class Frontier {
   /// Sets the rule of a group, which is made if there is none. The time of its next visit stays
   /// where the last one has put it. Its limits count all that was put and finished before, too.
   ///   errors  kInvalidArgument: hard_ms above delay_ms, a burst or in_flight_max of 0, a time
-  ///           beyond 2^48
+  ///           beyond 2^48, a parent that has one or is the group, or the group is a parent itself
   [[nodiscard]] Result<void> set_rule(std::string_view group, const FrontierRule& rule);
   /// Items that wait are gone; those that do not are left as they are. Returns how many are gone.
   ///   cost    of a call one look through all that waits of their groups, and through all whose

@@ -24,6 +24,9 @@ struct FrontierRule {
   bool is_active = true;               ///< false: no visit
   std::optional<std::uint32_t> put_max{};       ///< items that may ever be put; nothing: no limit
   std::optional<std::uint32_t> finished_max{};  ///< nothing is put when so many were finished
+  /// A group, such as the address of many hosts, whose rule a visit must keep, too: it counts as a
+  /// visit to both, and its items are leased of both. It is a group like others, and has no parent.
+  std::optional<std::string> parent{};
   friend bool operator==(const FrontierRule&, const FrontierRule&) = default;
 };
 

@@ -69,11 +69,12 @@ FrontierRule frontier_rule(const format::GroupRule& rule) {
           .finished_max = limit_of(rule.finished_max)};
 }
 
-format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule) {
+format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule,
+                           std::optional<std::uint32_t> parent) {
   format::RuleStep step{.group = group,
                         .mask = format::kRuleSoft | format::kRuleHard | format::kRuleBurst |
                                 format::kRuleInFlight | format::kRulePut | format::kRuleFinished |
-                                format::kRuleBlocked | format::kRuleActive};
+                                format::kRuleBlocked | format::kRuleActive | format::kRuleParent};
   step.soft_ms = rule.delay_ms;
   step.hard_ms = rule.hard_ms;
   step.burst = rule.burst;
@@ -81,8 +82,21 @@ format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule) {
   step.put_max = rule.put_max;
   step.finished_max = rule.finished_max;
   step.blocked_until = rule.blocked_until_ms;
+  step.parent = parent;
   step.is_active = rule.is_active;
   return step;
+}
+
+Result<void> check_parent(const GroupTable& groups, std::string_view group,
+                          const FrontierRule& rule) {
+  if (!rule.parent) return {};
+  CRAWLSTORE_TRY(check_key(*rule.parent));
+  const auto own = groups.find(group);
+  const auto parent = groups.find(*rule.parent);
+  const bool has_parent = parent && groups.setting(*parent).parent;
+  const bool has_children = own && groups.families().find(*own) != nullptr;
+  if (*rule.parent != group && !has_parent && !has_children) return {};
+  return fail(Errc::kInvalidArgument, "the parent of a group has no parent itself");
 }
 
 Result<void> check_ids(std::span<const FrontierItem> items, const State& state, bool has_own_ids) {

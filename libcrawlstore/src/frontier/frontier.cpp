@@ -271,8 +271,10 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
                                 const FrontierOptions& options) {
   CRAWLSTORE_TRY(format::check_name(name));
   CRAWLSTORE_TRY(frontier::check_rule(options.default_rule));
-  if (options.default_rule.blocked_until_ms != 0 || !options.default_rule.is_active) {
-    return fail(Errc::kInvalidArgument, "the default rule of a frontier blocks every group");
+  if (options.default_rule.blocked_until_ms != 0 || !options.default_rule.is_active ||
+      options.default_rule.parent) {
+    return fail(Errc::kInvalidArgument,
+                "the default rule of a frontier blocks every group, or has a parent");
   }
   const auto inside = Inside::of(store).shared_from_this();
   CRAWLSTORE_TRY(inside->check_outside("a frontier cannot be opened inside a transaction"));
@@ -438,9 +440,14 @@ Result<void> Frontier::set_rule(std::string_view group, const FrontierRule& rule
   CRAWLSTORE_TRY(frontier::check_key(group));
   CRAWLSTORE_TRY(frontier::check_rule(rule));
   return impl_->change([&]() -> Result<void> {
-    CRAWLSTORE_TRY(const std::uint32_t number,
-                   impl_->group_of(impl_->state.groups().find(group), group));
-    return impl_->step(frontier::rule_step(number, rule));
+    const auto& groups = impl_->state.groups();
+    CRAWLSTORE_TRY(frontier::check_parent(groups, group, rule));
+    CRAWLSTORE_TRY(const std::uint32_t number, impl_->group_of(groups.find(group), group));
+    std::optional<std::uint32_t> parent;
+    if (rule.parent) {
+      CRAWLSTORE_TRY(parent, impl_->group_of(groups.find(*rule.parent), *rule.parent));
+    }
+    return impl_->step(frontier::rule_step(number, rule, parent));
   });
 }
 
@@ -456,6 +463,7 @@ Result<std::uint64_t> Frontier::drop_group(std::string_view group) {
 
 std::optional<std::uint64_t> Frontier::next_due_ms() const {
   const std::lock_guard lock(impl_->mutex);
+  impl_->state.wake(0);
   return impl_->state.next_due();
 }
 

@@ -20,6 +20,7 @@ using format::kRuleBurst;
 using format::kRuleFinished;
 using format::kRuleHard;
 using format::kRuleInFlight;
+using format::kRuleParent;
 using format::kRulePut;
 using format::kRuleSoft;
 using format::LeasedStep;
@@ -92,9 +93,9 @@ std::optional<std::uint64_t> told_limit(std::uint64_t count_max) {
 
 /// The rule of a group that has its own.
 RuleStep rule_of(std::uint32_t group, const GroupSetting& setting) {
-  const auto& [rule, blocked_until, is_active] = setting;
+  const auto& [rule, blocked_until, is_active, parent] = setting;
   RuleStep step{group, kRuleSoft | kRuleHard | kRuleBurst | kRuleInFlight | kRulePut |
-                           kRuleFinished | kRuleBlocked | kRuleActive};
+                           kRuleFinished | kRuleBlocked | kRuleActive | kRuleParent};
   step.soft_ms = rule.soft_ms;
   step.hard_ms = rule.hard_ms;
   step.burst = rule.burst;
@@ -103,6 +104,7 @@ RuleStep rule_of(std::uint32_t group, const GroupSetting& setting) {
   step.finished_max = told_limit(rule.finished_max);
   step.blocked_until = blocked_until;
   step.is_active = is_active;
+  step.parent = parent;
   return step;
 }
 

@@ -58,6 +58,21 @@ class Schedule {
     if (by_time_.is_empty() || by_time_.first_key() - kAsleep > clock_) return std::nullopt;
     return by_time_.first();
   }
+  /// The groups that next() may give, and where they stand.
+  struct Front {
+    std::optional<std::uint32_t> ready{};
+    std::optional<std::uint32_t> by_time{};
+    std::uint64_t time_key = 0;
+    friend bool operator==(const Front&, const Front&) = default;
+  };
+  [[nodiscard]] Front front() const {
+    Front front;
+    if (!ready_.is_empty()) front.ready = ready_.first();
+    if (by_time_.is_empty()) return front;
+    front.by_time = by_time_.first();
+    front.time_key = by_time_.first_key();
+    return front;
+  }
   /// The time from which next() has one if nothing changes; none: there is no group.
   [[nodiscard]] std::optional<std::uint64_t> due() const {
     if (!ready_.is_empty()) return clock_;

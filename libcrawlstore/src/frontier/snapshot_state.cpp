@@ -100,6 +100,7 @@ FrontierGroup group_of(const State& state, std::uint32_t number) {
     FrontierRule rule = frontier_rule(setting.rule);
     rule.blocked_until_ms = setting.blocked_until;
     rule.is_active = setting.is_active;
+    if (setting.parent) rule.parent = state.groups().key(*setting.parent);
     group.rule = rule;
   }
   return group;

@@ -73,7 +73,8 @@ class State {
   [[nodiscard]] const WaitingRuns& runs() const { return runs_; }
 
   /// Looks for groups whose time has come, at most `count_max`: those that wait longest. The next
-  /// call goes on. Cost: about a microsecond a group.
+  /// call goes on. Cost: about a microsecond a group, also of the children of a parent that has got
+  /// room, or was visited and may not be visited again.
   void wake(std::size_t count_max);
   /// The group that should be visited next, of those that are awake; none: no group may be visited
   /// at the clock. Cost: of each group that has changed a look into the runs that have it, where
@@ -81,6 +82,7 @@ class State {
   ///   errors  those of ItemRun::item()
   Result<std::optional<std::uint32_t>> next_group(TakeOrder order);
   /// The time from which there will be one, or a lease ends, if nothing else happens; none: never.
+  /// With parents it may be too early where no wake(0) came behind the last step.
   [[nodiscard]] std::optional<std::uint64_t> next_due() const;
   /// Visits a group: takes its first items, at most `count_max`. It is not next_group() any more
   /// until place() is called.

@@ -32,6 +32,7 @@ using format::kRuleBurst;
 using format::kRuleFinished;
 using format::kRuleHard;
 using format::kRuleInFlight;
+using format::kRuleParent;
 using format::kRulePut;
 using format::kRuleSoft;
 using format::LeasedStep;
@@ -101,6 +102,10 @@ class State::Steps {
 
  private:
   Result<void> drop_later(std::uint32_t group);
+  [[nodiscard]] bool may_have_parent(std::uint32_t group, std::uint32_t parent) const {
+    return has(parent) && parent != group && !s_.groups_.setting(parent).parent &&
+           s_.groups_.families().find(group) == nullptr;
+  }
   [[nodiscard]] bool has(std::uint32_t group) const { return group < s_.groups_.count(); }
   /// The number of a run that has a group; nothing: there is none.
   [[nodiscard]] std::optional<std::size_t> find_run(std::uint32_t group, std::uint64_t id) const {
@@ -134,7 +139,7 @@ Result<void> State::Steps::on(const ClockStep& step) {
   }
   s_.clock_ = step.time;
   while (auto ended = s_.leases_.take_ended(s_.clock_)) {
-    --s_.groups_[ended->group].leased_count;
+    s_.groups_.end_lease(ended->group);
     s_.wait(ended->group, std::move(ended->item), 0);
   }
   const auto come = [this](std::uint32_t group, Item item) {
@@ -181,7 +186,7 @@ Result<void> State::Steps::on(const VisitStep& step) {
 Result<void> State::Steps::on(const FinishStep& step) {
   for (const std::uint64_t id : step.ids) {
     if (auto lease = s_.leases_.take(id)) {
-      --s_.groups_[lease->group].leased_count;
+      s_.groups_.end_lease(lease->group);
       s_.groups_[lease->group].failure_count = 0;
       raise(s_.groups_[lease->group].finished_count);
       s_.place(lease->group);
@@ -202,9 +207,10 @@ Result<void> State::Steps::on(const BackStep& step) {
   auto lease = s_.leases_.take(step.id);
   if (!lease) return contradicts("an item is given back that is not leased");
   Group& group = s_.groups_[lease->group];
-  --group.leased_count;
+  s_.groups_.end_lease(lease->group);
   if (step.is_failure) {
     if (group.failure_count < kDoublingsMax) ++group.failure_count;
+    s_.groups_.note_change(lease->group);
     const GroupRule& rule = s_.groups_.setting(lease->group).rule;
     group.soft_time =
         std::max(group.soft_time, after(s_.clock_, stretched(rule.soft_ms, group.failure_count)));
@@ -219,7 +225,7 @@ Result<void> State::Steps::on(const ExtendStep& step) {
   auto lease = s_.leases_.take(step.id);
   if (!lease) return contradicts("a lease is extended that is none");
   if (step.until != 0 && step.until <= s_.clock_) {
-    --s_.groups_[lease->group].leased_count;
+    s_.groups_.end_lease(lease->group);
     s_.wait(lease->group, std::move(lease->item), 0);
     return {};
   }
@@ -251,12 +257,7 @@ Result<void> State::Steps::on(const UpdateStep& step) {
 }
 
 Result<void> State::Steps::on(const RuleStep& step) {
-  constexpr std::uint32_t kKnown = kRuleSoft | kRuleHard | kRuleBurst | kRuleInFlight | kRulePut |
-                                   kRuleFinished | kRuleBlocked | kRuleActive;
   if (!has(step.group)) return contradicts("a rule of a frontier is of a group that is none");
-  if ((step.mask & ~kKnown) != 0) {
-    return fail(Errc::kUnknownFeature, "a rule of a frontier has values of a later version");
-  }
   GroupSetting next = s_.groups_.setting(step.group);
   if ((step.mask & kRuleSoft) != 0) next.rule.soft_ms = step.soft_ms.value_or(0);
   if ((step.mask & kRuleHard) != 0) next.rule.hard_ms = step.hard_ms.value_or(0);
@@ -268,6 +269,10 @@ Result<void> State::Steps::on(const RuleStep& step) {
   }
   if ((step.mask & kRuleBlocked) != 0) next.blocked_until = step.blocked_until;
   if ((step.mask & kRuleActive) != 0) next.is_active = step.is_active;
+  if ((step.mask & kRuleParent) != 0) next.parent = step.parent;
+  if (next.parent && !may_have_parent(step.group, *next.parent)) {
+    return contradicts("a parent of a group is none, or has a parent");
+  }
   if (next.rule.hard_ms > next.rule.soft_ms) {
     return contradicts("a hard interval of a frontier is above the soft one");
   }
@@ -377,7 +382,7 @@ Result<void> State::Steps::on(const LeasedStep& step) {
                   step.until,
                   {queue_order(step.priority), step.id, step.attempt, text_of(step.body)}});
   s_.next_id_ = std::max(s_.next_id_, step.id + 1);
-  ++s_.groups_[step.group].leased_count;
+  s_.groups_.lease(step.group, 1);
   s_.place(step.group);
   return {};
 }

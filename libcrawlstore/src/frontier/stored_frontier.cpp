@@ -222,6 +222,7 @@ Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& rea
     }
     CRAWLSTORE_TRY(steps.read_journals());
   }
+  stored.state.wake(0);
   const State& state = stored.state;
   if (steps.last_step() != table.step_count) {
     return broken("a frontier has other steps than it says");
