@@ -35,7 +35,7 @@ class OwnFrontier final : public BenchFrontier {
     for (std::size_t i = 0; i < items.size(); ++i) {
       put[i] = {.group = items[i].group, .priority = items[i].priority, .body = items[i].body};
     }
-    const std::uint64_t first = must(frontier_.put(put));
+    const std::uint64_t first = must(frontier_.put(put)).first_id;
     if (!id_of_0_) id_of_0_ = first - items.front().id;
     must(store_.commit());
   }

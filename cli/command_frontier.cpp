@@ -139,6 +139,7 @@ int put_input(const FrontierVerbOptions& options) {
     FrontierRule& rule = put.made.default_rule;
     std::string problem = model::change_rule(*options.default_rule, rule);
     if (rule.blocked_until_ms != 0 || !rule.is_active) problem = "it blocks every group";
+    if (rule.parent) problem = "it has a parent";
     if (!problem.empty()) return fail_with("frontier: --default: " + problem, kExitUsage);
     if (is_frontier_there(options.source)) {
       return fail_with(fmt::format("{}: the frontier is there, and keeps the default rule with "
@@ -182,7 +183,12 @@ constexpr const char* kFrontierFooter =
     "active=no. A visit may come `delay` after the one before, or already after `hard` where no "
     "other group may be visited; `burst`: visits at once after a time without any; `in-flight`: "
     "items that are leased at a time; no visit before `until`, or while `active` is no. What is "
-    "not named stays; `delay` alone sets `hard`, too; `none` is no interval.\n"
+    "not named stays; `limit`: items that may ever be put into the group; `finished-limit`: "
+    "nothing "
+    "is put any more when so many were finished; what is put beyond is refused, and counted, and "
+    "`none` is no limit; `parent`, which stands last: a group, such as the address of many hosts, "
+    "whose rule a visit must keep, too, and which it counts for; `delay` alone sets `hard`, too; "
+    "`none` is no interval.\n"
     "Exit code 1 when there is no frontier, or no such group.";
 
 void add_frontier_changes(Parser& parser, FrontierVerbOptions& options,

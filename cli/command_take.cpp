@@ -30,6 +30,7 @@ struct TakeVerbOptions {
   std::optional<std::uint64_t> per_group;
   std::uint64_t lease_ms = 600'000;
   std::uint64_t wait_ms = 0;
+  TakeOrder order = TakeOrder::kBest;
   bool as_json = false;
 };
 
@@ -47,8 +48,10 @@ std::optional<TakeLook> look_into_file(const TakeVerbOptions& options, int& code
   auto target = open_frontier(options.source, false, {}, code);
   if (!target) return std::nullopt;
   const auto per_group = static_cast<std::uint32_t>(options.per_group.value_or(1));
-  auto taken = target->frontier.take(
-      {.count = options.count.value_or(100), .per_group = per_group, .lease_ms = options.lease_ms});
+  auto taken = target->frontier.take({.count = options.count.value_or(100),
+                                      .per_group = per_group,
+                                      .lease_ms = options.lease_ms,
+                                      .order = options.order});
   if (!taken) {
     code = fail_with(options.source.path, taken.error());
     return std::nullopt;
@@ -169,7 +172,8 @@ int run(const TakeVerbOptions& options) {
 Action define_take(Parser& parser) {
   auto options = std::make_shared<TakeVerbOptions>();
   parser.footer(
-      "Leases items of groups that may be visited now, the group of the best item first, and "
+      "Leases items of groups that may be visited now, the group of the best item first (or "
+      "--order), and "
       "prints a line each: ID TAB GROUP TAB BODY. A group or body that is no UTF-8, or has control "
       "characters (a body may have TABs), is `-`; --json has all of it, in `body_hex` and "
       "`group_hex` what is no UTF-8.\n"
@@ -187,6 +191,14 @@ Action define_take(Parser& parser) {
             {1, 100'000'000});
   add_count(parser, "--per-group", options->per_group,
             "so many of a group at most, in one visit (default: 1)", {1, UINT32_MAX});
+  const auto keep_order = [options](const std::string& text) {
+    if (text != "best" && text != "waiting") return std::string("`best` or `waiting` is expected");
+    options->order = text == "best" ? TakeOrder::kBest : TakeOrder::kLongestWaiting;
+    return std::string();
+  };
+  parser.parsed("--order ORDER", keep_order,
+                "first the group with the `best` item (default), or the one that is `waiting` for "
+                "the longest time, whatever its items");
   add_duration(parser, "--lease TIME", options->lease_ms,
                "how long they are leased, such as 90s or 2h (default: 10min); none: for ever",
                {.none = 0});

@@ -63,6 +63,7 @@ class PutRun {
   std::string name_;
   int code_ = kExitDone;
   std::uint64_t put_count_ = 0;
+  std::uint64_t refused_count_ = 0;
   std::uint64_t waiting_count_ = 0;
 };
 
@@ -76,12 +77,13 @@ bool PutRun::open() {
 int PutRun::commit(std::vector<FrontierItem>& items) {
   const auto put_all = [&]() -> Result<void> {
     CRAWLSTORE_TRY(auto putting, Transaction::begin(target_->store));
-    CRAWLSTORE_TRY(target_->frontier.put(items));
+    CRAWLSTORE_TRY(const auto done, target_->frontier.put(items));
     CRAWLSTORE_TRY(putting.commit());
+    put_count_ += items.size() - done.refused.size();
+    refused_count_ += done.refused.size();
     return {};
   };
   if (const auto done = put_all(); !done) return fail_with(source_.path, done.error());
-  put_count_ += items.size();
   return kExitDone;
 }
 
@@ -113,9 +115,10 @@ int PutRun::put(const LineBatch& batch, LineBatches::Why why) {
     if (const int code = commit(items); code != kExitDone) return code;
   }
   if (!problem.empty()) {
-    return fail_with(problem + (put_count_ == 0 ? "nothing was put"
-                                                : "the lines before it were put, no other was"),
-                     kExitUsage);
+    return fail_with(
+        problem + (put_count_ + refused_count_ == 0 ? "nothing was put"
+                                                    : "the lines before it were put, no other was"),
+        kExitUsage);
   }
   return why == LineBatches::Why::kFull ? kExitDone : close();
 }
@@ -130,6 +133,7 @@ int PutRun::finish() {
   if (const int code = close(); code != kExitDone) return code;
   return print_document({{{"name", model::Unit::kText, name_},
                           {"put_count", model::Unit::kCount, put_count_},
+                          {"refused_count", model::Unit::kCount, refused_count_},
                           {"waiting_count", model::Unit::kCount, waiting_count_}},
                          {}},
                         put_.as_json);

@@ -2,7 +2,8 @@
 #pragma once
 
 /// Rules of groups as people write them:
-/// `delay=2s,hard=1s,burst=1,in-flight=1,until=TIME,active=no`. Threads: pure functions.
+/// `delay=2s,hard=1s,burst=1,in-flight=1,limit=1000,
+/// finished-limit=1000,until=TIME,active=no,parent=KEY`. Threads: pure functions.
 
 #include <cstdint>
 #include <optional>
@@ -21,9 +22,13 @@ struct RuleChange {
   std::optional<std::uint32_t> in_flight_max{};
   std::optional<std::uint64_t> blocked_until_ms{};
   std::optional<bool> is_active{};
+  std::optional<std::optional<std::uint32_t>> put_max{};
+  std::optional<std::optional<std::uint32_t>> finished_max{};
+  std::optional<std::string> parent{};  ///< empty: none
 };
 
-/// Takes `none` for a delay or an `until` that is none, and alone for a delay of none.
+/// Takes `none` for a delay, a limit or an `until` that is none, and alone for a delay of none.
+/// A parent takes all the rest of the text.
 /// Returns what is wrong with the text, and what is taken instead; empty: nothing.
 std::string parse_rule(std::string_view text, RuleChange& to);
 

@@ -69,6 +69,8 @@ std::vector<Field> group_fields(const FrontierGroup& group) {
           {"waiting_count", Unit::kCount, group.waiting_count},
           {"later_count", Unit::kCount, group.later_count},
           {"leased_count", Unit::kCount, group.leased_count},
+          {"put_count", Unit::kCount, group.put_count},
+          {"finished_count", Unit::kCount, group.finished_count},
           {"next_visit_us", Unit::kTimeUs, time_cell(group.soft_time_ms)},
           {"hard_visit_us", Unit::kTimeUs, time_cell(group.hard_time_ms)},
           {"failure_count", Unit::kCount, std::uint64_t{group.failure_count}},

@@ -2,8 +2,7 @@
 """Makes the state of a frontier from its pieces and journals, step by step: rule 8 of Frontier
 tables, rule 9 of Item runs, rule 12 of Step runs.
 
-Frontiers with joined runs, pieces of different steps or limits of groups are not judged: the
-format allows that."""
+Frontiers with joined runs or pieces of different steps are not judged: the format allows that."""
 # pylint: disable=redefined-builtin
 import heapq
 from collections import Counter
@@ -14,8 +13,9 @@ from frontier_items import TIME_MAX
 from queue_runs import order_of
 
 FAILURES_MAX = 6      # an interval is doubled so often
-NOT_JUDGED = {'stored', 'joined', 'counts'}
-VALUES_NOT_JUDGED = {'put_max', 'finished_max', 'parent'}
+COUNT_MAX = 2**32 - 1  # of items that were put, or finished
+NO_LIMIT = 2**64 - 1
+NOT_JUDGED = {'stored', 'joined'}
 
 
 def possible(condition, text):
@@ -44,6 +44,11 @@ class Group:
     soft_time: int = 0
     hard_time: int = 0
     failures: int = 0
+    put_max: int = NO_LIMIT
+    finished_max: int = NO_LIMIT
+    put_count: int = 0
+    finished_count: int = 0
+    parent: int = None        # the number of a group
     waiting: set = field(default_factory=set)      # of Item
 
 
@@ -81,6 +86,7 @@ class State:
         self.default_rule = {'soft_ms': table.soft_ms, 'hard_ms': table.hard_ms,
                              'burst': table.burst, 'in_flight_max': table.in_flight_max,
                              'blocked_until': 0, 'is_active': 1}
+        self.default_limits = table.put_max, table.finished_max
         self.groups, self.keys = [], set()
         for key in groups:
             self.on_group(key)
@@ -127,10 +133,13 @@ class State:
         item.time, item.place = (time if time > self.clock else 0), None
         self.add(item)
 
+    def held(self, group, number):
+        return [item for item in self.group(group).waiting
+                if item.id == number and item.place is None]
+
     def take_held(self, group, number):
         """Takes the item of this id that waits in no run; of several the first to leave."""
-        found = [item for item in self.group(group).waiting
-                 if item.id == number and item.place is None]
+        found = self.held(group, number)
         possible(found, 'an item that does not wait, or is in a run')
         item = min(found, key=lambda it: (it.time, leaving_order(it)))
         self.remove(item)
@@ -174,9 +183,18 @@ class State:
     def on_group(self, key):
         possible(key not in self.keys, 'two groups of one key')
         self.keys.add(key)
-        self.groups.append(Group(key, dict(self.default_rule)))
+        put_max, finished_max = self.default_limits
+        self.groups.append(Group(key, dict(self.default_rule), put_max=put_max,
+                                 finished_max=finished_max))
 
     def on_put(self, group, id, priority, time, body):
+        of = self.group(group)
+        possible(of.put_count < of.put_max and of.finished_count < of.finished_max,
+                 'an item is put beyond a limit')
+        of.put_count = min(of.put_count + 1, COUNT_MAX)
+        self.wait(Item(group, id, order_of(priority), 0, 0, body), time)
+
+    def put_of_piece(self, group, id, priority, time, body):
         self.group(group)
         self.wait(Item(group, id, order_of(priority), 0, 0, body), time)
 
@@ -196,6 +214,11 @@ class State:
                 taken.append(item.id)
         possible(len(taken) == count, 'a visit takes more than waits')
         possible(sum(taken) % 65536 == check, 'a visit takes other items')
+        self.charge(of)
+        if of.parent is not None:
+            self.charge(self.groups[of.parent])
+
+    def charge(self, of):
         for name, interval in intervals(of):
             time = limited(max(getattr(of, name), self.clock) + interval)
             furthest = limited(self.clock + of.rule['burst'] * interval)
@@ -209,7 +232,8 @@ class State:
                 possible(number in self.again, 'an item is finished that was not taken')
                 item = self.again[number]
                 self.remove(item)
-            self.groups[item.group].failures = 0
+            of = self.groups[item.group]
+            of.failures, of.finished_count = 0, min(of.finished_count + 1, COUNT_MAX)
 
     def on_back(self, id, time, is_failure):
         item = self.leased(id)
@@ -230,15 +254,32 @@ class State:
         self.take_held(group, id)
 
     def on_update(self, group, id, priority, time, body):
-        item = self.take_held(group, id)
-        body = item.body if body is None else body
-        self.wait(Item(group, id, order_of(priority), 0, item.attempt, body), time)
+        attempt = 0
+        if body is None or self.held(group, id):   # else it was in a run, and is gone there
+            item = self.take_held(group, id)
+            attempt, body = item.attempt, item.body if body is None else body
+        self.wait(Item(group, id, order_of(priority), 0, attempt, body), time)
 
     def on_rule(self, group, rule):
         of = self.group(group)
         of.has_rule = True
-        of.rule.update({name: value or 0 for name, value in rule.items()})
+        of.rule.update({name: value or 0 for name, value in rule.items() if name in of.rule})
+        for name in {'put_max', 'finished_max'} & set(rule):
+            setattr(of, name, NO_LIMIT if rule[name] is None else rule[name])
+        if 'parent' in rule:
+            self.set_parent(group, rule['parent'])
         possible(of.rule['hard_ms'] <= of.rule['soft_ms'], 'hard_ms is above soft_ms')
+
+    def set_parent(self, group, parent):
+        if parent is not None:
+            possible(parent != group and self.group(parent).parent is None and
+                     all(other.parent != group for other in self.groups),
+                     'a parent that has a parent')
+        self.groups[group].parent = parent
+
+    def on_counts(self, group, put_count, finished_count):
+        of = self.group(group)
+        of.put_count, of.finished_count = put_count, finished_count
 
     def on_drop(self, group):
         for item in list(self.group(group).waiting):
@@ -276,6 +317,8 @@ class State:
     def apply(self, step, is_in_piece=False):
         if is_in_piece and step.kind == 'clock':
             self.begin(**step.values)
+        elif is_in_piece and step.kind == 'put':
+            self.put_of_piece(**step.values)
         else:
             getattr(self, f'on_{step.kind}')(**step.values)
 
@@ -286,9 +329,7 @@ def is_judged(table, pieces, runs):
     of_pieces = {piece.first_step for piece in pieces}
     return (all(span.last_step == 0 and span.first_step <= max(of_pieces, default=0)
                 for span in table.runs) and len(of_pieces) <= 1 and
-            not any(step.kind in NOT_JUDGED or
-                    step.kind == 'rule' and VALUES_NOT_JUDGED & set(step.values['rule'])
-                    for step in steps))
+            not any(step.kind in NOT_JUDGED for step in steps))
 
 
 def replay(table, groups, items, steps):

@@ -95,6 +95,16 @@ class Crawl(FrontierTest):
         self.assertEqual([body for *_, body in self.take("--per-group", "3")], [b"3", b"2", b"1"])
         self.assertEqual([body for *_, body in self.take()], [b"0"])
 
+    def test_takes_of_the_group_that_waits_longest(self):
+        self.put([(group, priority, b"") for group in "abc" for priority in (1, 2)] +
+                 [("c", 9, b"")], "--default", FREE)
+        def order(*words):
+            return [group for _, group, _ in self.take("-n", "1", *words)]
+        self.assertEqual(order("--order", "best"), ["c"])
+        for groups in "abc":
+            self.assertEqual(order("--order", "waiting"), [groups])
+        self.refuse(2, "`best` or `waiting`", "take", "x.crawl", "--order", "worst")
+
     def test_keeps_the_delay_of_a_group(self):
         self.put([("a", 1, b"%d" % i) for i in range(3)], "--default", "delay=300ms")
         start = time.monotonic()
@@ -112,6 +122,34 @@ class Crawl(FrontierTest):
         self.refuse(1, "nothing is due.* before 2100-01-01T00:00:00Z", "take", "x.crawl")
         self.set_rule("a", "until=none")
         self.assertEqual(len(self.take()), 1)
+
+    def test_refuses_what_is_beyond_a_limit(self):
+        self.put([], "--default", FREE + ",limit=2")
+        self.set_rule("b", "limit=none,finished-limit=1")
+        put = self.put([(group, 1, b"") for group in "aaabbb"])
+        self.assertEqual((put["put_count"], put["refused_count"]), (5, 1))
+        self.done("".join(f"{item}\n" for item in self.ids("--per-group", "9")))
+        self.assertRegex(self.succeed("frontier", "x.crawl", "--put", "-",
+                                      data=b"a\t1\t\nb\t1\t\n").out, rb"refused\D+2\b")
+        self.assertEqual([(row["put_count"], row["finished_count"])
+                          for row in self.info("--groups")["groups"]], [(3, 3), (2, 2)])
+        self.assert_whole()
+
+    def test_asks_the_parent_of_a_group(self):
+        self.put([(group, 1, b"") for group in "abc"], "--default", FREE)
+        self.set_rule("10.0.0.1", FREE + ",in-flight=2")
+        for group in "abc":
+            self.set_rule(group, "parent=10.0.0.1")
+        self.assertTrue(self.info("--group", "a")["rule"].endswith(",parent=10.0.0.1"))
+        items = self.ids()
+        self.assertEqual(len(items), 2)
+        self.assertEqual(self.take(), [])
+        self.done(f"{items[0]}\n")
+        self.assertEqual(len(self.take()), 1)
+        self.refuse(2, "the parent of a group has no parent", "frontier", "x.crawl", "--group",
+                    "10.0.0.1", "--set", "parent=a")
+        self.set_rule("a", "parent=none")
+        self.assert_whole()
 
     def test_gives_back(self):
         self.put([(group, 1, group.encode()) for group in "abcd"], "--default", FREE)
@@ -346,6 +384,7 @@ class Options(FrontierTest):
         for rule, why in (("speed=2", "no `speed`, it has delay, hard, burst, in-flight, until"),
                           ("delay", "a time such as"), ("delay=2", "a time such as"),
                           ("burst=0", "a number from 1 to"), ("active=1", "yes or no"),
+                          ("limit=x", "a number from 0"),
                           ("until=soon", "a time such as 2026"), ("", "no ``"),
                           ("hard=5s", "hard=5s is above delay=4s")):
             self.refuse(2, why, "frontier", "x.crawl", "--group", "a", "--set", rule)
@@ -355,7 +394,10 @@ class Options(FrontierTest):
                             ("hard=none", "delay=1min,hard=none,burst=2,in-flight=1"),
                             ("none,in-flight=3,active=no,until=2100-01-01",
                              "delay=none,hard=none,burst=2,in-flight=3,until=2100-01-01T00:00:00Z,"
-                             "active=no")):
+                             "active=no"),
+                            ("limit=7,finished-limit=5",
+                             "delay=none,hard=none,burst=2,in-flight=3,until=2100-01-01T00:00:00Z,"
+                             "limit=7,finished-limit=5,active=no")):
             self.set_rule("a", rule)
             self.assertEqual(self.info("--group", "a")["rule"], whole)
             self.set_rule("b", whole)

@@ -201,7 +201,7 @@ class ChangingFrontier {
            random_.one_in(3) ? now_ + random_.below(random_.one_in(2) ? 300 : 20'000) : 0,
            has_own_ids_ ? std::optional(next_id_ + i) : std::nullopt});
     }
-    const std::uint64_t first = must(frontier_->put(items));
+    const std::uint64_t first = must(frontier_->put(items)).first_id;
     if (!has_own_ids_) next_id_ = first;
     for (const FrontierItem& item : items) groups_[next_id_++] = item.group;
   }

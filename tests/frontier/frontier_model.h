@@ -34,12 +34,19 @@ class FrontierModel {
     std::uint64_t soft = 0;
     std::uint64_t hard = 0;
     std::uint32_t failures = 0;
+    std::uint64_t put_count = 0;
+    std::uint64_t finished_count = 0;
   };
 
   explicit FrontierModel(const FrontierRule& rule) : rule_(rule) {}
 
-  void put(const FrontierItem& item) {
-    group(std::string(item.group));
+  /// Returns false if a limit of the group refuses it.
+  bool put(const FrontierItem& item) {
+    const auto known = groups_.find(std::string(item.group));
+    const Group of = known == groups_.end() ? Group{0, rule_} : known->second;
+    if (of.put_count >= of.rule.put_max.value_or(UINT32_MAX)) return false;
+    if (of.finished_count >= of.rule.finished_max.value_or(UINT32_MAX)) return false;
+    ++group(std::string(item.group)).put_count;
     const std::uint64_t id = item.id.value_or(next_id_);
     next_id_ = std::max(next_id_, id + 1);
     items_.push_back({id,
@@ -49,21 +56,26 @@ class FrontierModel {
                       item.not_before_ms <= clock_ ? 0 : item.not_before_ms,
                       0,
                       {}});
+    return true;
   }
   std::vector<Item> take(std::size_t count, std::uint32_t per_group, std::uint64_t lease_ms,
-                         std::uint64_t now) {
+                         std::uint64_t now, TakeOrder order = TakeOrder::kBest) {
     const std::uint64_t begin = std::max(clock_, now);
     std::vector<Item> taken;
     if (count == 0 || !is_due(begin)) return taken;
     set_clock(now);
     std::set<std::string> visited;
     while (taken.size() < count) {
-      const auto key = next_group(visited);
+      const auto key = next_group(visited, order);
       if (!key) break;
       visited.insert(*key);
       Group& of = group(*key);
       auto due = due_of(*key);
-      const std::size_t more = of.rule.in_flight_max - leased_count(*key);
+      std::size_t more = of.rule.in_flight_max - leased_count(*key);
+      if (of.rule.parent) {
+        more = std::min(more,
+                        group(*of.rule.parent).rule.in_flight_max - leased_count(*of.rule.parent));
+      }
       due.resize(std::min({due.size(), count - taken.size(), std::size_t{per_group}, more}));
       for (Item* item : due) {
         item->until = lease_ms == 0 ? 0 : clock_ + lease_ms;
@@ -71,12 +83,8 @@ class FrontierModel {
         item->not_before = 0;
         taken.push_back(*item);
       }
-      const auto next = [&](std::uint64_t time, std::uint64_t ms) {
-        const std::uint64_t interval = ms << of.failures;
-        return std::min(std::max(clock_, time) + interval, clock_ + of.rule.burst * interval);
-      };
-      of.soft = next(of.soft, of.rule.delay_ms);
-      of.hard = next(of.hard, of.rule.hard_ms);
+      charge(of);
+      if (of.rule.parent) charge(group(*of.rule.parent));
     }
     return taken;
   }
@@ -85,6 +93,7 @@ class FrontierModel {
     std::erase_if(items_, [&](const Item& item) {
       if (item.id != id || item.attempt == 0) return false;
       group(item.group).failures = 0;
+      ++group(item.group).finished_count;
       return true;
     });
   }
@@ -131,7 +140,21 @@ class FrontierModel {
     item->until = until;
     if (until != 0 && until <= clock_) item->until.reset();
   }
-  void set_rule(const std::string& key, const FrontierRule& rule) { group(key).rule = rule; }
+  /// Returns false if the parent cannot be one.
+  bool set_rule(const std::string& key, const FrontierRule& rule) {
+    if (rule.parent) {
+      const auto parent = groups_.find(*rule.parent);
+      if (*rule.parent == key) return false;
+      if (parent != groups_.end() && parent->second.rule.parent) return false;
+      for (const auto& [other, of] : groups_) {
+        if (of.rule.parent == key) return false;
+      }
+    }
+    group(key);
+    if (rule.parent) group(*rule.parent);
+    group(key).rule = rule;
+    return true;
+  }
   void drop_group(const std::string& key) {
     std::erase_if(items_, [&](const Item& item) { return item.group == key && !item.until; });
   }
@@ -178,9 +201,19 @@ class FrontierModel {
     const auto found = std::ranges::find(items_, id, &Item::id);
     return found == items_.end() ? nullptr : &*found;
   }
+  void charge(Group& of) const {
+    const auto next = [&](std::uint64_t time, std::uint64_t ms) {
+      const std::uint64_t interval = ms << of.failures;
+      return std::min(std::max(clock_, time) + interval, clock_ + of.rule.burst * interval);
+    };
+    of.soft = next(of.soft, of.rule.delay_ms);
+    of.hard = next(of.hard, of.rule.hard_ms);
+  }
+  /// Items of a group and of those whose parent it is.
   [[nodiscard]] std::size_t leased_count(const std::string& key) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        items_, [&](const Item& item) { return item.group == key && item.until; }));
+    return static_cast<std::size_t>(std::ranges::count_if(items_, [&](const Item& item) {
+      return item.until && (item.group == key || groups_.at(item.group).rule.parent == key);
+    }));
   }
   /// Items of a group that may be taken, the first to leave first.
   std::vector<Item*> due_of(const std::string& key) {
@@ -196,22 +229,34 @@ class FrontierModel {
     const std::uint64_t early = (of.rule.burst - 1) * (interval << of.failures);
     return std::max(of.rule.blocked_until_ms, next - std::min(next, early));
   }
-  /// The group to visit: by its best item, or else by its hard time.
-  std::optional<std::string> next_group(const std::set<std::string>& visited) {
+  [[nodiscard]] bool has_room(const std::string& key) const {
+    const FrontierRule& rule = groups_.at(key).rule;
+    return rule.is_active && leased_count(key) < rule.in_flight_max;
+  }
+  /// The group to visit: by its best item or its time, or else by its hard time.
+  std::optional<std::string> next_group(const std::set<std::string>& visited, TakeOrder order) {
     std::optional<std::tuple<double, std::uint64_t, std::string>> ready;
+    std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> longest;
     std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> early;
     for (const auto& [key, of] : groups_) {
       const auto due = due_of(key);
-      if (visited.contains(key) || due.empty() || !of.rule.is_active) continue;
-      if (leased_count(key) >= of.rule.in_flight_max) continue;
+      if (visited.contains(key) || due.empty() || !has_room(key)) continue;
+      if (of.rule.parent && !has_room(*of.rule.parent)) continue;
       const std::tuple best(-due.front()->priority, due.front()->id, key);
-      const std::uint64_t hard = from(of.hard, of.rule.hard_ms, of);
-      if (std::max(hard, from(of.soft, of.rule.delay_ms, of)) <= clock_) {
+      const Group& above = of.rule.parent ? groups_.at(*of.rule.parent) : of;
+      const std::uint64_t hard =
+          std::max(from(of.hard, of.rule.hard_ms, of), from(above.hard, above.rule.hard_ms, above));
+      const std::uint64_t soft = std::max({hard, from(of.soft, of.rule.delay_ms, of),
+                                           from(above.soft, above.rule.delay_ms, above)});
+      if (soft <= clock_) {
+        const std::tuple here(soft, of.number, key);
+        if (!longest || here < *longest) longest = here;
         if (!ready || best < *ready) ready = best;
       } else if (hard <= clock_ && (!early || std::tuple(hard, of.number, key) < *early)) {
         early.emplace(hard, of.number, key);
       }
     }
+    if (longest && order == TakeOrder::kLongestWaiting) return std::get<2>(*longest);
     if (ready) return std::get<2>(*ready);
     if (early) return std::get<2>(*early);
     return std::nullopt;
@@ -224,7 +269,7 @@ class FrontierModel {
       if (!item.until && item.not_before != 0 && item.not_before <= now) return true;
     }
     later.set_clock(now);
-    return later.next_group({}).has_value();
+    return later.next_group({}, TakeOrder::kBest).has_value();
   }
 
   FrontierRule rule_;

@@ -79,9 +79,51 @@ TEST_F(Steps, AreRefusedWhereTheyContradict) {
   format::RuleStep rule{.group = 0, .mask = format::kRuleHard};
   rule.hard_ms = 101;
   EXPECT_EQ(refusal(rule), "a hard interval of a frontier is above the soft one");
-  rule.mask = format::kRulePut;
-  EXPECT_EQ(refusal(rule), "a rule of a frontier has values of a later version");
+  rule.mask = format::kRuleParent;
+  for (const std::uint32_t parent : {0U, 1U}) {
+    rule.parent = parent;
+    EXPECT_EQ(refusal(rule), "a parent of a group is none, or has a parent");
+  }
   EXPECT_EQ(refusal(format::StoredStep{4}), "a frontier has steps of a later version");
+}
+
+TEST_F(Steps, AreRefusedBeyondALimit) {
+  format::RuleStep rule{.group = 0, .mask = format::kRulePut};
+  rule.put_max = 4;
+  apply(rule);
+  apply(format::PutStep{0, 8, 1, 0, {}});
+  EXPECT_EQ(refusal(format::PutStep{0, 9, 1, 0, {}}), "an item is put beyond a limit");
+  const auto in_piece = state_.apply(format::PutStep{0, 9, 1, 0, {}}, {}, format::StepsIn::kPiece);
+  EXPECT_TRUE(in_piece);
+  EXPECT_EQ(state_.groups()[0].put_count, 4U);
+  apply(format::CountsStep{0, std::uint64_t{1} << 40, 2});
+  EXPECT_EQ(state_.groups()[0].put_count, 0xFFFF'FFFF);
+  rule.put_max = std::uint64_t{1} << 32;
+  apply(rule);
+  apply(format::PutStep{0, 10, 1, 0, {}});
+  EXPECT_EQ(state_.groups()[0].put_count, 0xFFFF'FFFF);
+}
+
+TEST_F(Steps, RefuseAParentThatHasOne) {
+  apply(format::GroupStep{bytes_of("b")});
+  apply(format::GroupStep{bytes_of("c")});
+  format::RuleStep rule{.group = 0, .mask = format::kRuleParent};
+  rule.parent = 1;
+  apply(rule);
+  EXPECT_EQ(state_.groups().leased_count(1), 1U);
+  rule.group = 2;
+  rule.parent = 0;
+  EXPECT_EQ(refusal(rule), "a parent of a group is none, or has a parent");
+  rule.group = 1;
+  rule.parent = 2;
+  EXPECT_EQ(refusal(rule), "a parent of a group is none, or has a parent");
+  rule.group = 0;
+  apply(rule);
+  EXPECT_EQ(state_.groups().leased_count(1), 0U);
+  EXPECT_EQ(state_.groups().leased_count(2), 1U);
+  rule.parent.reset();
+  apply(rule);
+  EXPECT_TRUE(state_.groups().families().is_empty());
 }
 
 TEST_F(Steps, RefuseOneIdTwiceInAVisit) {

@@ -20,6 +20,10 @@ TEST(FrontierRuleText, ChangesWhatItNames) {
   EXPECT_EQ(changed("burst=3,in-flight=4,active=no"),
             (FrontierRule{.burst = 3, .in_flight_max = 4, .is_active = false}));
   EXPECT_EQ(changed("until=1970-01-01T00:00:01.5Z").blocked_until_ms, 1500U);
+  EXPECT_EQ(changed("limit=0,finished-limit=9"), (FrontierRule{.put_max = 0, .finished_max = 9}));
+  EXPECT_EQ(changed("limit=none", {.put_max = 3}), FrontierRule{});
+  EXPECT_EQ(changed("burst=2,parent=a,b"), (FrontierRule{.burst = 2, .parent = "a,b"}));
+  EXPECT_EQ(changed("parent=none", {.parent = "a"}), FrontierRule{});
   const FrontierRule blocked{.blocked_until_ms = 9, .is_active = false};
   EXPECT_EQ(changed("until=none,active=yes", blocked), FrontierRule{});
 }
@@ -27,7 +31,8 @@ TEST(FrontierRuleText, ChangesWhatItNames) {
 TEST(FrontierRuleText, NamesWhatIsTakenInsteadOfAnother) {
   for (const char* text :
        {"", "delay", "delay=", "delay=2", "hard=-1s", "burst=0", "in-flight=none",
-        "burst=4294967296", "active=1", "until=2s", "delay=1s,", "Delay=1s"}) {
+        "burst=4294967296", "limit=-1", "finished-limit=4294967296", "active=1", "until=2s",
+        "delay=1s,", "Delay=1s"}) {
     RuleChange change;
     EXPECT_NE(parse_rule(text, change), "") << text;
   }
@@ -45,7 +50,8 @@ TEST(FrontierRuleText, IsParsedAsItIsFormatted) {
        {FrontierRule{}, FrontierRule{.delay_ms = 0, .hard_ms = 0},
         FrontierRule{.delay_ms = 7'200'000, .hard_ms = 60'000, .burst = 5, .in_flight_max = 9},
         FrontierRule{.delay_ms = 86'400'001, .blocked_until_ms = 1'700'000'000'123},
-        FrontierRule{.is_active = false}}) {
+        FrontierRule{.is_active = false, .put_max = 4'294'967'295, .finished_max = 0},
+        FrontierRule{.burst = 2, .parent = "192.0.2.1"}}) {
     EXPECT_EQ(changed(format_rule(rule)), rule) << format_rule(rule);
   }
 }

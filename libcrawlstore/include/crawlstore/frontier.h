@@ -17,7 +17,7 @@
 /// clock, and never before the last time in the file.
 ///
 /// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
-/// is copied. Threads: any number; they take turns with all that changes the store. Memory: 200
+/// is copied. Threads: any number; they take turns with all that changes the store. Memory: 220
 /// bytes a group, twice that while tables grow, and its key; 12 for each group of each run of
 /// items, of which there are 8 to 24; and about 120 bytes and the body of each item that is in no
 /// run: those put, or whose time has come, since the last checkpoint, and those that were taken.
@@ -58,16 +58,18 @@ class Frontier {
   Frontier& operator=(Frontier&&) noexcept;
   ~Frontier();  ///< close(); after an error the store keeps what waits for its next commit
 
-  /// Puts all items, or none after an error. Returns the id of the first; the others follow it,
-  /// unless ids are the caller's. Such an id must not wait: its item may be taken twice.
+  /// Puts all items but those beyond a limit of their group, or none after an error. Those that
+  /// are put get the ids from that of the first on, unless ids are the caller's. Such an id must
+  /// not wait: its item may be taken twice.
   ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more, an id is missing
   ///           or not wanted, or its item was taken and is not finished; kTooLarge: a key or a
   ///           body; there are 2^32 - 1 groups
-  [[nodiscard]] Result<std::uint64_t> put(std::span<const FrontierItem> items);
+  [[nodiscard]] Result<FrontierPutDone> put(std::span<const FrontierItem> items);
 
   /// Takes the best items, of groups that may be visited now: first the group with the best item of
-  /// all, then the next one. Outside of a transaction it has committed when it answers, unless
-  /// there was nothing to take.
+  /// all, then the next one; or first the group whose delay is over for the longest time, before
+  /// all one that was never visited, and of two the older group. Outside of a transaction it has
+  /// committed when it answers, unless there was nothing to take.
   ///   errors  kInvalidArgument: per_group is 0; those of Store::commit(): nothing is taken
   [[nodiscard]] Result<std::vector<TakenItem>> take(const TakeOptions& options = {});
 
@@ -84,9 +86,9 @@ class Frontier {
                                             std::uint64_t until_ms,
                                             std::optional<std::uint64_t> now_ms = {});
   /// Sets the rule of a group, which is made if there is none. The time of its next visit stays
-  /// where the last one has put it.
+  /// where the last one has put it. Its limits count all that was put and finished before, too.
   ///   errors  kInvalidArgument: hard_ms above delay_ms, a burst or in_flight_max of 0, a time
-  ///           beyond 2^48
+  ///           beyond 2^48, a parent that has one or is the group, or the group is a parent itself
   [[nodiscard]] Result<void> set_rule(std::string_view group, const FrontierRule& rule);
   /// Items that wait are gone; those that do not are left as they are. Returns how many are gone.
   ///   cost    of a call one look through all that waits of their groups, and through all whose

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #pragma GCC visibility push(default)
 namespace crawlstore {
@@ -22,6 +23,11 @@ struct FrontierRule {
   std::uint32_t in_flight_max = 1;     ///< items that are leased at a time; at least 1
   std::uint64_t blocked_until_ms = 0;  ///< no visit before this time
   bool is_active = true;               ///< false: no visit
+  std::optional<std::uint32_t> put_max{};       ///< items that may ever be put; nothing: no limit
+  std::optional<std::uint32_t> finished_max{};  ///< nothing is put when so many were finished
+  /// A group, such as the address of many hosts, whose rule a visit must keep, too: it counts as a
+  /// visit to both, and its items are leased of both. It is a group like others, and has no parent.
+  std::optional<std::string> parent{};
   friend bool operator==(const FrontierRule&, const FrontierRule&) = default;
 };
 
@@ -32,6 +38,12 @@ struct FrontierItem {
   std::string_view body{};            ///< at most 65,536 bytes, which take() gives back
   std::uint64_t not_before_ms = 0;    ///< 0: at once
   std::optional<std::uint64_t> id{};  ///< below 2^63, where ids are the caller's; else nothing
+};
+
+/// Items that were put, and those that were refused: beyond a limit of their group.
+struct FrontierPutDone {
+  std::uint64_t first_id = 0;        ///< of those that were put; ids that are given have no gap
+  std::vector<std::size_t> refused;  ///< places in what was passed, ascending
 };
 
 /// An item of a group, by its id.
@@ -77,12 +89,19 @@ struct TakenItem {
   std::string body;
 };
 
+/// The order of the groups that may be visited; items of a group come by their priorities.
+enum class TakeOrder : std::uint8_t {
+  kBest,            ///< first the group with the best item
+  kLongestWaiting,  ///< first the one that could be visited first, whatever its items
+};
+
 struct TakeOptions {
   std::size_t count = 1;
   std::uint32_t per_group = 1;       ///< of one group at most, and no more than its in_flight_max
   std::uint64_t lease_ms = 600'000;  ///< 0: for ever, until it is finished or given back
   std::optional<std::uint64_t>
       now_ms{};  ///< for tests and replays, and never turned back; nothing: the time that it is
+  TakeOrder order = TakeOrder::kBest;
 };
 
 /// An item to be given back.

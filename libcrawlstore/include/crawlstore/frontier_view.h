@@ -43,6 +43,8 @@ struct FrontierGroup {
   std::uint64_t waiting_count = 0;  ///< that may be taken when the group may be visited
   std::uint64_t later_count = 0;    ///< whose time has not come
   std::uint64_t leased_count = 0;
+  std::uint64_t put_count = 0;  ///< that were ever put, up to 2^32 - 1, as the next one
+  std::uint64_t finished_count = 0;
   std::uint64_t soft_time_ms = 0;      ///< of the next visit, by the delay of its rule; 0: at once
   std::uint64_t hard_time_ms = 0;      ///< of the next visit, where no other group may be visited
   std::uint32_t failure_count = 0;     ///< since the last success, up to 6

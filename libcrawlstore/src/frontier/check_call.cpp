@@ -2,6 +2,7 @@
 #include "frontier/check_call.h"
 
 #include <cmath>
+#include <limits>
 
 namespace crawlstore::frontier {
 
@@ -37,31 +38,65 @@ Result<void> check_rule(const FrontierRule& rule) {
   return check_time(rule.delay_ms);
 }
 
+namespace {
+
+/// A limit in the words of the format, and back; no count comes to one beyond the highest number.
+std::uint64_t limit(const std::optional<std::uint32_t>& count_max) {
+  return count_max ? *count_max : format::kNoLimit;
+}
+std::optional<std::uint32_t> limit_of(std::uint64_t count_max) {
+  if (count_max > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(count_max);
+}
+
+}  // namespace
+
 format::GroupRule group_rule(const FrontierRule& rule) {
   return {.soft_ms = rule.delay_ms,
           .hard_ms = rule.hard_ms,
           .burst = rule.burst,
-          .in_flight_max = rule.in_flight_max};
+          .in_flight_max = rule.in_flight_max,
+          .put_max = limit(rule.put_max),
+          .finished_max = limit(rule.finished_max)};
 }
 
 FrontierRule frontier_rule(const format::GroupRule& rule) {
   return {.delay_ms = rule.soft_ms,
           .hard_ms = rule.hard_ms,
           .burst = rule.burst,
-          .in_flight_max = rule.in_flight_max};
+          .in_flight_max = rule.in_flight_max,
+          .put_max = limit_of(rule.put_max),
+          .finished_max = limit_of(rule.finished_max)};
 }
 
-format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule) {
+format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule,
+                           std::optional<std::uint32_t> parent) {
   format::RuleStep step{.group = group,
                         .mask = format::kRuleSoft | format::kRuleHard | format::kRuleBurst |
-                                format::kRuleInFlight | format::kRuleBlocked | format::kRuleActive};
+                                format::kRuleInFlight | format::kRulePut | format::kRuleFinished |
+                                format::kRuleBlocked | format::kRuleActive | format::kRuleParent};
   step.soft_ms = rule.delay_ms;
   step.hard_ms = rule.hard_ms;
   step.burst = rule.burst;
   step.in_flight_max = rule.in_flight_max;
+  step.put_max = rule.put_max;
+  step.finished_max = rule.finished_max;
   step.blocked_until = rule.blocked_until_ms;
+  step.parent = parent;
   step.is_active = rule.is_active;
   return step;
+}
+
+Result<void> check_parent(const GroupTable& groups, std::string_view group,
+                          const FrontierRule& rule) {
+  if (!rule.parent) return {};
+  CRAWLSTORE_TRY(check_key(*rule.parent));
+  const auto own = groups.find(group);
+  const auto parent = groups.find(*rule.parent);
+  const bool has_parent = parent && groups.setting(*parent).parent;
+  const bool has_children = own && groups.families().find(*own) != nullptr;
+  if (*rule.parent != group && !has_parent && !has_children) return {};
+  return fail(Errc::kInvalidArgument, "the parent of a group has no parent itself");
 }
 
 Result<void> check_ids(std::span<const FrontierItem> items, const State& state, bool has_own_ids) {

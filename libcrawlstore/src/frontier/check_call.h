@@ -28,10 +28,16 @@ Result<void> check_ids(std::span<const FrontierItem> items, const State& state, 
 /// errors  as Frontier::set_rule()
 Result<void> check_rule(const FrontierRule& rule);
 
+/// Checks that the parent of a rule has none, and the group no children if it gets one.
+///   errors  as Frontier::set_rule()
+Result<void> check_parent(const GroupTable& groups, std::string_view group,
+                          const FrontierRule& rule);
+
 /// The same rule in the words of the format, and back. What only a group has is left out.
 format::GroupRule group_rule(const FrontierRule& rule);
 FrontierRule frontier_rule(const format::GroupRule& rule);
 /// A step that sets all of a rule.
-format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule);
+format::RuleStep rule_step(std::uint32_t group, const FrontierRule& rule,
+                           std::optional<std::uint32_t> parent);
 
 }  // namespace crawlstore::frontier

@@ -176,8 +176,8 @@ Result<void> make_update(const FoundItem& found, const FrontierUpdate& to,
     CRAWLSTORE_TRY(own, found.run->body(found.number));
   }
   CRAWLSTORE_TRY(step(step_of_removal(found, to.item.id)));
-  return step(format::PutStep{found.group, to.item.id, priority, to.not_before_ms,
-                              to.body ? given() : std::as_bytes(std::span(own))});
+  return step(format::UpdateStep{found.group, to.item.id, priority, to.not_before_ms,
+                                 to.body ? given() : std::as_bytes(std::span(own))});
 }
 
 }  // namespace crawlstore::frontier

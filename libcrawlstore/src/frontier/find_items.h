@@ -37,7 +37,7 @@ Result<std::optional<WaitingItem>> find_item(const State& state, const FrontierK
 
 format::Step step_of_removal(const FoundItem& found, std::uint64_t id);
 
-/// Makes the steps that give an item other values: one of a run is gone there, and is put anew.
+/// Makes the steps that give an item other values: one of a run is gone there, and waits in none.
 ///   errors  those of ItemRun::body(), and of `step`
 Result<void> make_update(const FoundItem& found, const FrontierUpdate& to,
                          const std::function<Result<void>(const format::Step&)>& step);

@@ -116,8 +116,9 @@ Result<void> Frontier::Impl::set_clock(std::optional<std::uint64_t> now_ms) {
 }
 
 /// The number of a group, which is made if there is none.
-Result<std::uint32_t> Frontier::Impl::group_of(std::string_view key) {
-  if (const auto known = state.groups().find(key)) return *known;
+Result<std::uint32_t> Frontier::Impl::group_of(std::optional<std::uint32_t> known,
+                                               std::string_view key) {
+  if (known) return *known;
   if (state.groups().count() > format::kGroupMax) {
     return fail(Errc::kTooLarge, "a frontier has at most 2^32 - 1 groups");
   }
@@ -200,8 +201,10 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
                                 const FrontierOptions& options) {
   CRAWLSTORE_TRY(format::check_name(name));
   CRAWLSTORE_TRY(frontier::check_rule(options.default_rule));
-  if (options.default_rule.blocked_until_ms != 0 || !options.default_rule.is_active) {
-    return fail(Errc::kInvalidArgument, "the default rule of a frontier blocks every group");
+  if (options.default_rule.blocked_until_ms != 0 || !options.default_rule.is_active ||
+      options.default_rule.parent) {
+    return fail(Errc::kInvalidArgument,
+                "the default rule of a frontier blocks every group, or has a parent");
   }
   const auto inside = Inside::of(store).shared_from_this();
   CRAWLSTORE_TRY(inside->check_outside("a frontier cannot be opened inside a transaction"));
@@ -225,21 +228,27 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
   return Frontier(std::move(impl));
 }
 
-Result<std::uint64_t> Frontier::put(std::span<const FrontierItem> items) {
+Result<FrontierPutDone> Frontier::put(std::span<const FrontierItem> items) {
   for (const FrontierItem& item : items) CRAWLSTORE_TRY(frontier::check_item(item));
-  return impl_->change([&]() -> Result<std::uint64_t> {
+  return impl_->change([&]() -> Result<FrontierPutDone> {
     CRAWLSTORE_TRY(frontier::check_ids(items, impl_->state, impl_->has_own_ids()));
-    const std::uint64_t first =
-        items.empty() ? impl_->next_id() : items[0].id.value_or(impl_->next_id());
-    std::uint64_t next = first;
-    for (const FrontierItem& item : items) {
-      CRAWLSTORE_TRY(const std::uint32_t group, impl_->group_of(item.group));
+    FrontierPutDone done{impl_->next_id(), {}};
+    std::uint64_t next = done.first_id;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const FrontierItem& item = items[i];
+      const auto known = impl_->state.groups().find(item.group);
+      if (!impl_->state.groups().takes_put(known)) {
+        done.refused.push_back(i);
+        continue;
+      }
+      CRAWLSTORE_TRY(const std::uint32_t group, impl_->group_of(known, item.group));
+      if (i == done.refused.size()) done.first_id = item.id.value_or(next);
       CRAWLSTORE_TRY(
           impl_->step(format::PutStep{group, item.id.value_or(next), item.priority + 0.0,
                                       item.not_before_ms, std::as_bytes(std::span(item.body))}));
       ++next;
     }
-    return first;
+    return done;
   });
 }
 
@@ -327,13 +336,20 @@ Result<void> Frontier::set_rule(std::string_view group, const FrontierRule& rule
   CRAWLSTORE_TRY(frontier::check_key(group));
   CRAWLSTORE_TRY(frontier::check_rule(rule));
   return impl_->change([&]() -> Result<void> {
-    CRAWLSTORE_TRY(const std::uint32_t number, impl_->group_of(group));
-    return impl_->step(frontier::rule_step(number, rule));
+    const auto& groups = impl_->state.groups();
+    CRAWLSTORE_TRY(frontier::check_parent(groups, group, rule));
+    CRAWLSTORE_TRY(const std::uint32_t number, impl_->group_of(groups.find(group), group));
+    std::optional<std::uint32_t> parent;
+    if (rule.parent) {
+      CRAWLSTORE_TRY(parent, impl_->group_of(groups.find(*rule.parent), *rule.parent));
+    }
+    return impl_->step(frontier::rule_step(number, rule, parent));
   });
 }
 
 std::optional<std::uint64_t> Frontier::next_due_ms() const {
   const std::lock_guard lock(impl_->mutex);
+  impl_->state.wake(0);
   return impl_->state.next_due();
 }
 

@@ -54,7 +54,7 @@ struct Frontier::Impl final : Participant {
   Result<void> step(const format::Step& step);
   Result<void> undo(frontier::StepLog::Mark mark);
   Result<void> set_clock(std::optional<std::uint64_t> now_ms);
-  Result<std::uint32_t> group_of(std::string_view key);
+  Result<std::uint32_t> group_of(std::optional<std::uint32_t> known, std::string_view key);
   Result<std::vector<TakenItem>> take(const TakeOptions& options);
   [[nodiscard]] bool has_own_ids() const {
     return (committed ? *committed : empty).table.has_own_ids;

@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/seeded_hash.h"
 #include "format/frontier_table.h"
+#include "frontier/families.h"
 #include "frontier/items.h"
 
 namespace crawlstore::frontier {
@@ -21,6 +23,7 @@ struct GroupSetting {
   format::GroupRule rule;
   std::uint64_t blocked_until = 0;
   bool is_active = true;
+  std::optional<std::uint32_t> parent{};
 };
 
 /// A group, but for its key and a setting of its own. Times are milliseconds since 1970.
@@ -32,13 +35,16 @@ struct Group {
   std::uint32_t later_count = 0;    ///< items whose time has not come
   std::uint32_t failure_count = 0;  ///< since the last success
   bool is_best_known = false;       ///< the schedule has its best item
+  bool is_parked = false;           ///< a family has it
   bool is_run_known = false;        ///< the next two are those of its best item in runs
+  std::uint32_t put_count = 0;      ///< items that were ever put, up to the highest number
+  std::uint32_t finished_count = 0;
   std::uint64_t run_order = 0;
   std::uint64_t run_id = 0;
 };
 
 /// All groups, by number: 0, 1, 2 ... in the order in which they came. Threads: one at a time.
-/// Memory: about 150 bytes a group, its key, and its items.
+/// Memory: about 160 bytes a group, its key, and its items.
 class GroupTable {
  public:
   explicit GroupTable(const format::GroupRule& default_rule) : default_{default_rule} {}
@@ -65,9 +71,61 @@ class GroupTable {
     const auto found = settings_.find(group);
     return found == settings_.end() ? default_ : found->second;
   }
+  /// Tells whether the limits of the rule let an item be put into a group; none: into a new one.
+  [[nodiscard]] bool takes_put(std::optional<std::uint32_t> group) const {
+    const format::GroupRule& rule = group ? setting(*group).rule : default_.rule;
+    return (group ? groups_[*group].put_count : 0) < rule.put_max &&
+           (group ? groups_[*group].finished_count : 0) < rule.finished_max;
+  }
   [[nodiscard]] bool has_setting(std::uint32_t group) const { return settings_.contains(group); }
   void set(std::uint32_t group, const GroupSetting& setting) {
+    Group& of = groups_[group];
+    const auto before = this->setting(group).parent;
+    if (before != setting.parent) {
+      if (before) families_.leave(*before, group, of.leased_count);
+      if (setting.parent) families_.add(*setting.parent, group, of.leased_count);
+      of.is_parked = false;
+    }
     settings_.insert_or_assign(group, setting);
+    families_.open(group, true);
+  }
+
+  [[nodiscard]] const Families& families() const { return families_; }
+  /// Tells whether the rule of a group, without its parent's, lets an item be leased now.
+  [[nodiscard]] bool has_room(std::uint32_t group, const GroupSetting& setting) const {
+    return setting.is_active && leased_count(group) < setting.rule.in_flight_max;
+  }
+  /// Items of the group, and of its children, that are leased.
+  [[nodiscard]] std::uint64_t leased_count(std::uint32_t group) const {
+    const Family* const of = families_.is_empty() ? nullptr : families_.find(group);
+    return groups_[group].leased_count + (of == nullptr ? 0 : of->leased_count);
+  }
+  void lease(std::uint32_t group, std::uint32_t count) {
+    groups_[group].leased_count += count;
+    if (families_.is_empty()) return;
+    if (const auto parent = setting(group).parent) families_.lease(*parent, count);
+  }
+  void end_lease(std::uint32_t group) {
+    --groups_[group].leased_count;
+    if (families_.is_empty()) return;
+    families_.open(group, false);
+    const auto parent = setting(group).parent;
+    if (!parent) return;
+    families_.end_lease(*parent);
+    families_.open(*parent, false);
+  }
+  /// Keeps a group for the time when its parent has room.
+  void park(std::uint32_t parent, std::uint32_t group) {
+    if (std::exchange(groups_[group].is_parked, true)) return;
+    families_.park(parent, group);
+  }
+  /// The parent may be visited earlier than before, if it is one.
+  void note_change(std::uint32_t parent) { families_.open(parent, true); }
+  /// Groups that may have room again, or may be visited earlier, since the last call.
+  std::vector<std::uint32_t> take_opened() {
+    auto opened = families_.take_opened();
+    for (const std::uint32_t group : opened) groups_[group].is_parked = false;
+    return opened;
   }
 
  private:
@@ -75,6 +133,7 @@ class GroupTable {
   std::deque<std::string> keys_;  // which stay where they are
   std::unordered_map<std::string_view, std::uint32_t, SeededHash> numbers_;
   std::vector<Group> groups_;
+  Families families_;
   std::unordered_map<std::uint32_t, GroupSetting> settings_;  // of groups that have their own
 };
 

@@ -13,11 +13,15 @@ namespace {
 
 using format::AgainStep;
 using format::ClockStep;
+using format::CountsStep;
 using format::kRuleActive;
 using format::kRuleBlocked;
 using format::kRuleBurst;
+using format::kRuleFinished;
 using format::kRuleHard;
 using format::kRuleInFlight;
+using format::kRuleParent;
+using format::kRulePut;
 using format::kRuleSoft;
 using format::LeasedStep;
 using format::PutStep;
@@ -83,17 +87,24 @@ class LeftItems {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gone_;  // run and number
 };
 
+std::optional<std::uint64_t> told_limit(std::uint64_t count_max) {
+  return count_max == format::kNoLimit ? std::nullopt : std::optional(count_max);
+}
+
 /// The rule of a group that has its own.
 RuleStep rule_of(std::uint32_t group, const GroupSetting& setting) {
-  const auto& [rule, blocked_until, is_active] = setting;
-  RuleStep step{group,
-                kRuleSoft | kRuleHard | kRuleBurst | kRuleInFlight | kRuleBlocked | kRuleActive};
+  const auto& [rule, blocked_until, is_active, parent] = setting;
+  RuleStep step{group, kRuleSoft | kRuleHard | kRuleBurst | kRuleInFlight | kRulePut |
+                           kRuleFinished | kRuleBlocked | kRuleActive | kRuleParent};
   step.soft_ms = rule.soft_ms;
   step.hard_ms = rule.hard_ms;
   step.burst = rule.burst;
   step.in_flight_max = rule.in_flight_max;
+  step.put_max = told_limit(rule.put_max);
+  step.finished_max = told_limit(rule.finished_max);
   step.blocked_until = blocked_until;
   step.is_active = is_active;
+  step.parent = parent;
   return step;
 }
 
@@ -132,6 +143,9 @@ Result<void> write_piece(const State& state, const Piece& piece, const WriteStep
     if (state.groups().has_setting(group)) write(rule_of(group, state.groups().setting(group)));
     if (of.soft_time != 0 || of.hard_time != 0 || of.failure_count != 0) {
       write(TimesStep{group, of.soft_time, of.hard_time, of.failure_count});
+    }
+    if (of.put_count != 0 || of.finished_count != 0) {
+      write(CountsStep{group, of.put_count, of.finished_count});
     }
     left.write(group);
     for (const Item* item : by_id(of.items.all())) {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <crawlstore/frontier_items.h>
+
 #include "frontier/group_heap.h"
 
 namespace crawlstore::frontier {
@@ -25,18 +27,18 @@ class Schedule {
   void set(std::uint32_t group, const Visitable& visitable) {
     if (visitable.soft_from <= clock_) {
       soft_.remove(group);
-      hard_.remove(group);
       ready_.set(group, {visitable.order, visitable.id});
+      by_time_.set(group, visitable.soft_from);
       return;
     }
     ready_.remove(group);
     soft_.set(group, visitable.soft_from);
-    hard_.set(group, visitable.hard_from);
+    by_time_.set(group, kAsleep + visitable.hard_from);
   }
   void remove(std::uint32_t group) {
     ready_.remove(group);
     soft_.remove(group);
-    hard_.remove(group);
+    by_time_.remove(group);
   }
 
   void set_clock(std::uint64_t clock) { clock_ = clock; }
@@ -49,25 +51,43 @@ class Schedule {
     return group;
   }
 
-  /// The group with the best item of those that were set when their soft time had come, else the
-  /// one whose hard time came first.
-  [[nodiscard]] std::optional<std::uint32_t> next() const {
-    if (!ready_.is_empty()) return ready_.first();
-    if (!hard_.is_empty() && hard_.first_key() <= clock_) return hard_.first();
-    return std::nullopt;
+  /// The group with the best item of those that were set when their soft time had come, or the one
+  /// of these whose soft time came first; without such groups the one whose hard time came first.
+  [[nodiscard]] std::optional<std::uint32_t> next(TakeOrder order) const {
+    if (!ready_.is_empty()) return order == TakeOrder::kBest ? ready_.first() : by_time_.first();
+    if (by_time_.is_empty() || by_time_.first_key() - kAsleep > clock_) return std::nullopt;
+    return by_time_.first();
+  }
+  /// The groups that next() may give, and where they stand.
+  struct Front {
+    std::optional<std::uint32_t> ready{};
+    std::optional<std::uint32_t> by_time{};
+    std::uint64_t time_key = 0;
+    friend bool operator==(const Front&, const Front&) = default;
+  };
+  [[nodiscard]] Front front() const {
+    Front front;
+    if (!ready_.is_empty()) front.ready = ready_.first();
+    if (by_time_.is_empty()) return front;
+    front.by_time = by_time_.first();
+    front.time_key = by_time_.first_key();
+    return front;
   }
   /// The time from which next() has one if nothing changes; none: there is no group.
   [[nodiscard]] std::optional<std::uint64_t> due() const {
     if (!ready_.is_empty()) return clock_;
-    if (hard_.is_empty()) return std::nullopt;
-    return hard_.first_key();
+    if (by_time_.is_empty()) return std::nullopt;
+    return by_time_.first_key() - kAsleep;
   }
 
  private:
+  /// Above all times: groups that are not yet ready come behind the others.
+  static constexpr std::uint64_t kAsleep = std::uint64_t{1} << 63;
+
   std::uint64_t clock_ = 0;
   GroupHeap<std::pair<std::uint64_t, std::uint64_t>> ready_;  // by the best item
   GroupHeap<std::uint64_t> soft_;                             // by soft_from: not yet ready
-  GroupHeap<std::uint64_t> hard_;                             // the same groups, by hard_from
+  GroupHeap<std::uint64_t> by_time_;  // those that are ready by soft_from, others by hard_from
 };
 
 }  // namespace crawlstore::frontier

@@ -90,6 +90,8 @@ FrontierGroup group_of(const State& state, std::uint32_t number) {
                       .waiting_count = of.items.size() + state.runs().count(number),
                       .later_count = of.later_count,
                       .leased_count = of.leased_count,
+                      .put_count = of.put_count,
+                      .finished_count = of.finished_count,
                       .soft_time_ms = of.soft_time,
                       .hard_time_ms = of.hard_time,
                       .failure_count = of.failure_count};
@@ -98,6 +100,7 @@ FrontierGroup group_of(const State& state, std::uint32_t number) {
     FrontierRule rule = frontier_rule(setting.rule);
     rule.blocked_until_ms = setting.blocked_until;
     rule.is_active = setting.is_active;
+    if (setting.parent) rule.parent = state.groups().key(*setting.parent);
     group.rule = rule;
   }
   return group;

@@ -2,7 +2,8 @@
 //
 // Invariant: the schedule has each group that has an item to take, is active and has not its full
 // number in flight, at the times of its numbers; but for those that somebody hides. Where it has
-// the best item of a group, is_best_known; else it has order 0 and id 0, before all others.
+// the best item of a group, is_best_known; else it has order 0 and id 0, before all others. Behind
+// wake() those in front of it are there by the rules of their parents, too; the others no later.
 #include "frontier/state.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "format/queue_run.h"
-#include "frontier/intervals.h"
+#include "frontier/visit_times.h"
 
 namespace crawlstore::frontier {
 namespace {
@@ -27,14 +28,6 @@ void note_first(const Coming& coming, Group& group) {
   if (first == nullptr) return;
   group.run_order = first->order;
   group.run_id = first->id;
-}
-
-/// Moves the times of a group that is visited at the clock.
-void charge(Group& group, const format::GroupRule& rule, std::uint64_t clock) {
-  const std::uint64_t soft_ms = stretched(rule.soft_ms, group.failure_count);
-  const std::uint64_t hard_ms = stretched(rule.hard_ms, group.failure_count);
-  group.soft_time = charged(group.soft_time, clock, soft_ms, rule.burst);
-  group.hard_time = charged(group.hard_time, clock, hard_ms, rule.burst);
 }
 
 }  // namespace
@@ -138,18 +131,28 @@ Result<void> State::hold_bodies() {
   return leases_.hold_bodies();
 }
 
+/// A visit to a group makes its parent and others of its children wait: they are found out when
+/// they are in front, so that no visit looks at all of them.
 void State::wake(std::size_t count_max) {
+  for (const std::uint32_t group : groups_.take_opened()) place(group);
   for (std::size_t i = 0; i < count_max; ++i) {
     const auto group = schedule_.wake();
-    if (!group) return;
+    if (!group) break;
     place(*group);
+  }
+  if (groups_.families().is_empty()) return;
+  for (Schedule::Front front = schedule_.front();;) {
+    if (front.ready) place(*front.ready);
+    if (front.by_time) place(*front.by_time);
+    if (std::exchange(front, schedule_.front()) == schedule_.front()) return;
   }
 }
 
-Result<std::optional<std::uint32_t>> State::next_group() {
+Result<std::optional<std::uint32_t>> State::next_group(TakeOrder order) {
+  wake(0);
   for (;;) {
-    const auto group = schedule_.next();
-    if (!group || groups_[*group].is_best_known) return group;
+    const auto group = schedule_.next(order);
+    if (!group || order != TakeOrder::kBest || groups_[*group].is_best_known) return group;
     Coming coming(groups_[*group].items, runs_, *group);
     CRAWLSTORE_TRY(coming.look());
     note_first(coming, groups_[*group]);
@@ -189,8 +192,11 @@ void State::place(std::uint32_t group) {
   Group& of = groups_[group];
   const GroupSetting& setting = groups_.setting(group);
   const bool is_in_runs = runs_.has(group);
-  if ((of.items.is_empty() && !is_in_runs) || !setting.is_active ||
-      of.leased_count >= setting.rule.in_flight_max) {
+  if ((of.items.is_empty() && !is_in_runs) || !groups_.has_room(group, setting)) {
+    return schedule_.remove(group);
+  }
+  if (setting.parent && !groups_.has_room(*setting.parent, groups_.setting(*setting.parent))) {
+    groups_.park(*setting.parent, group);
     return schedule_.remove(group);
   }
   const Item* const held = of.items.is_empty() ? nullptr : &of.items.first();
@@ -203,12 +209,9 @@ void State::place(std::uint32_t group) {
                             std::pair(held->order, held->id) < std::pair(of.run_order, of.run_id));
     visitable = is_held ? Visitable{held->order, held->id} : Visitable{of.run_order, of.run_id};
   }
-  const auto from = [&](std::uint64_t next, std::uint64_t interval) {
-    const auto ms = stretched(interval, of.failure_count);
-    return std::max(setting.blocked_until, with_burst(next, ms, setting.rule.burst));
-  };
-  visitable.hard_from = from(of.hard_time, setting.rule.hard_ms);
-  visitable.soft_from = std::max(visitable.hard_from, from(of.soft_time, setting.rule.soft_ms));
+  const VisitTimes times = visit_times(groups_, of, setting);
+  visitable.soft_from = times.soft_from;
+  visitable.hard_from = times.hard_from;
   schedule_.set(group, visitable);
 }
 
@@ -283,9 +286,13 @@ Result<format::VisitStep> State::visit(std::uint32_t group, std::uint32_t count_
   }
   coming->leave(runs_);
   note_first(*coming, of);
-  of.leased_count += visit.count;
+  groups_.lease(group, visit.count);
   waiting_count_ -= items.size();
-  charge(of, groups_.setting(group).rule, clock_);
+  const GroupSetting& setting = groups_.setting(group);
+  charge(of, setting.rule, clock_);
+  if (setting.parent) {
+    charge(groups_[*setting.parent], groups_.setting(*setting.parent).rule, clock_);
+  }
   return visit;
 }
 

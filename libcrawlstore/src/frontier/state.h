@@ -46,10 +46,12 @@ class State {
   explicit State(const format::GroupRule& default_rule) : groups_(default_rule) {}
 
   /// Makes a step, whose values are in the ranges of the format.
+  ///   in      of a piece: puts are of what waits, and no limits are looked at
   ///   errors  kSegmentInvalid: it contradicts what is there; kUnknownFeature: it is of something
   ///           that this version does not have; of damage. But for lists, and where `taken`
   ///           fails, nothing has changed then
-  Result<void> apply(const format::Step& step, const OnTaken& taken = {});
+  Result<void> apply(const format::Step& step, const OnTaken& taken = {},
+                     format::StepsIn in = format::StepsIn::kJournal);
   /// Takes these runs, of which nothing has left, before any step.
   ///   errors  kSegmentInvalid: one is of groups that are none; kUnknownFeature: they are too many
   Result<void> add_runs(const std::vector<ItemRunPtr>& runs);
@@ -72,13 +74,16 @@ class State {
   [[nodiscard]] const WaitingRuns& runs() const { return runs_; }
 
   /// Looks for groups whose time has come, at most `count_max`: those that wait longest. The next
-  /// call goes on. Cost: about a microsecond a group.
+  /// call goes on. Cost: about a microsecond a group, also of the children of a parent that has got
+  /// room, or was visited and may not be visited again.
   void wake(std::size_t count_max);
   /// The group that should be visited next, of those that are awake; none: no group may be visited
-  /// at the clock. Cost: of each group that has changed a look into the runs that have it.
+  /// at the clock. Cost: of each group that has changed a look into the runs that have it, where
+  /// the order is by items.
   ///   errors  those of ItemRun::item()
-  Result<std::optional<std::uint32_t>> next_group();
+  Result<std::optional<std::uint32_t>> next_group(TakeOrder order);
   /// The time from which there will be one, or a lease ends, if nothing else happens; none: never.
+  /// With parents it may be too early where no wake(0) came behind the last step.
   [[nodiscard]] std::optional<std::uint64_t> next_due() const;
   /// Visits a group: takes its first items, at most `count_max`. It is not next_group() any more
   /// until place() is called.

@@ -2,6 +2,7 @@
 //
 // Each function looks whether its step is possible before it changes anything.
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,17 +18,22 @@ namespace {
 using format::AgainStep;
 using format::BackStep;
 using format::ClockStep;
+using format::CountsStep;
 using format::DropStep;
 using format::ExtendStep;
 using format::FinishStep;
 using format::GoneStep;
 using format::GroupRule;
 using format::GroupStep;
+using format::kNoLimit;
 using format::kRuleActive;
 using format::kRuleBlocked;
 using format::kRuleBurst;
+using format::kRuleFinished;
 using format::kRuleHard;
 using format::kRuleInFlight;
+using format::kRuleParent;
+using format::kRulePut;
 using format::kRuleSoft;
 using format::LeasedStep;
 using format::LeaseStep;
@@ -38,6 +44,7 @@ using format::RemoveStep;
 using format::RuleStep;
 using format::Step;
 using format::StepBytes;
+using format::StepsIn;
 using format::TimesStep;
 using format::UpdateStep;
 using format::VisitStep;
@@ -46,6 +53,15 @@ constexpr const char* kNotThere = "an item of a run is gone that did not wait th
 
 auto contradicts(const char* text) {
   return fail(Errc::kSegmentInvalid, text);
+}
+
+/// A count of a step, which ends at the highest number here.
+std::uint32_t cut(std::uint64_t count) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
+}
+void raise(std::uint32_t& count) {
+  count = cut(std::uint64_t{count} + 1);
 }
 
 std::string text_of(StepBytes bytes) {
@@ -59,7 +75,7 @@ std::string text_of(StepBytes bytes) {
 
 class State::Steps {
  public:
-  Steps(State& state, const OnTaken& taken) : s_(state), taken_(taken) {}
+  Steps(State& state, const OnTaken& taken, StepsIn in) : s_(state), taken_(taken), in_(in) {}
 
   Result<void> on(const ClockStep& step);
   Result<void> on(const GroupStep& step);
@@ -74,6 +90,7 @@ class State::Steps {
   Result<void> on(const RuleStep& step);
   Result<void> on(const DropStep& step);
   Result<void> on(const TimesStep& step);
+  Result<void> on(const CountsStep& step);
   Result<void> on(const LeftStep& step);
   Result<void> on(const GoneStep& step);
   Result<void> on(const LeasedStep& step);
@@ -85,6 +102,10 @@ class State::Steps {
 
  private:
   Result<void> drop_later(std::uint32_t group);
+  [[nodiscard]] bool may_have_parent(std::uint32_t group, std::uint32_t parent) const {
+    return has(parent) && parent != group && !s_.groups_.setting(parent).parent &&
+           s_.groups_.families().find(group) == nullptr;
+  }
   [[nodiscard]] bool has(std::uint32_t group) const { return group < s_.groups_.count(); }
   /// The number of a run that has a group; nothing: there is none.
   [[nodiscard]] std::optional<std::size_t> find_run(std::uint32_t group, std::uint64_t id) const {
@@ -101,10 +122,11 @@ class State::Steps {
 
   State& s_;
   const OnTaken& taken_;
+  StepsIn in_;
 };
 
-Result<void> State::apply(const Step& step, const OnTaken& taken) {
-  Steps steps(*this, taken);
+Result<void> State::apply(const Step& step, const OnTaken& taken, StepsIn in) {
+  Steps steps(*this, taken, in);
   return std::visit([&steps](const auto& one) { return steps.on(one); }, step);
 }
 
@@ -117,7 +139,7 @@ Result<void> State::Steps::on(const ClockStep& step) {
   }
   s_.clock_ = step.time;
   while (auto ended = s_.leases_.take_ended(s_.clock_)) {
-    --s_.groups_[ended->group].leased_count;
+    s_.groups_.end_lease(ended->group);
     s_.wait(ended->group, std::move(ended->item), 0);
   }
   const auto come = [this](std::uint32_t group, Item item) {
@@ -141,6 +163,10 @@ Result<void> State::Steps::on(const GroupStep& step) {
 
 Result<void> State::Steps::on(const PutStep& step) {
   if (!has(step.group)) return contradicts("an item of a frontier is of a group that is none");
+  if (in_ == StepsIn::kJournal) {
+    if (!s_.groups_.takes_put(step.group)) return contradicts("an item is put beyond a limit");
+    raise(s_.groups_[step.group].put_count);
+  }
   s_.wait(step.group, {queue_order(step.priority), step.id, 0, text_of(step.body)}, step.time);
   return {};
 }
@@ -160,8 +186,9 @@ Result<void> State::Steps::on(const VisitStep& step) {
 Result<void> State::Steps::on(const FinishStep& step) {
   for (const std::uint64_t id : step.ids) {
     if (auto lease = s_.leases_.take(id)) {
-      --s_.groups_[lease->group].leased_count;
+      s_.groups_.end_lease(lease->group);
       s_.groups_[lease->group].failure_count = 0;
+      raise(s_.groups_[lease->group].finished_count);
       s_.place(lease->group);
       continue;
     }
@@ -170,6 +197,7 @@ Result<void> State::Steps::on(const FinishStep& step) {
     if (!group) return contradicts("an item is finished that was never taken");
     s_.take_held(*group, id, true);
     s_.groups_[*group].failure_count = 0;
+    raise(s_.groups_[*group].finished_count);
     s_.place(*group);
   }
   return {};
@@ -179,9 +207,10 @@ Result<void> State::Steps::on(const BackStep& step) {
   auto lease = s_.leases_.take(step.id);
   if (!lease) return contradicts("an item is given back that is not leased");
   Group& group = s_.groups_[lease->group];
-  --group.leased_count;
+  s_.groups_.end_lease(lease->group);
   if (step.is_failure) {
     if (group.failure_count < kDoublingsMax) ++group.failure_count;
+    s_.groups_.note_change(lease->group);
     const GroupRule& rule = s_.groups_.setting(lease->group).rule;
     group.soft_time =
         std::max(group.soft_time, after(s_.clock_, stretched(rule.soft_ms, group.failure_count)));
@@ -196,7 +225,7 @@ Result<void> State::Steps::on(const ExtendStep& step) {
   auto lease = s_.leases_.take(step.id);
   if (!lease) return contradicts("a lease is extended that is none");
   if (step.until != 0 && step.until <= s_.clock_) {
-    --s_.groups_[lease->group].leased_count;
+    s_.groups_.end_lease(lease->group);
     s_.wait(lease->group, std::move(lease->item), 0);
     return {};
   }
@@ -217,7 +246,10 @@ Result<void> State::Steps::on(const RemoveStep& step) {
 Result<void> State::Steps::on(const UpdateStep& step) {
   if (!has(step.group)) return contradicts("an item is changed that does not wait");
   auto found = s_.take_held(step.group, step.id);
-  if (!found) return contradicts("an item is changed that does not wait");
+  if (!found) {  // it waited in a run, which it has left
+    if (!step.body) return contradicts("an item is changed that does not wait");
+    found = LaterItem{0, step.group, {0, step.id, 0, {}}};
+  }
   found->item.order = queue_order(step.priority);
   if (step.body) found->item.body = text_of(*step.body);
   s_.wait(step.group, std::move(found->item), step.time);
@@ -225,19 +257,22 @@ Result<void> State::Steps::on(const UpdateStep& step) {
 }
 
 Result<void> State::Steps::on(const RuleStep& step) {
-  constexpr std::uint32_t kKnown =
-      kRuleSoft | kRuleHard | kRuleBurst | kRuleInFlight | kRuleBlocked | kRuleActive;
   if (!has(step.group)) return contradicts("a rule of a frontier is of a group that is none");
-  if ((step.mask & ~kKnown) != 0) {
-    return fail(Errc::kUnknownFeature, "a rule of a frontier has values of a later version");
-  }
   GroupSetting next = s_.groups_.setting(step.group);
   if ((step.mask & kRuleSoft) != 0) next.rule.soft_ms = step.soft_ms.value_or(0);
   if ((step.mask & kRuleHard) != 0) next.rule.hard_ms = step.hard_ms.value_or(0);
   if ((step.mask & kRuleBurst) != 0) next.rule.burst = step.burst;
   if ((step.mask & kRuleInFlight) != 0) next.rule.in_flight_max = step.in_flight_max;
+  if ((step.mask & kRulePut) != 0) next.rule.put_max = step.put_max.value_or(kNoLimit);
+  if ((step.mask & kRuleFinished) != 0) {
+    next.rule.finished_max = step.finished_max.value_or(kNoLimit);
+  }
   if ((step.mask & kRuleBlocked) != 0) next.blocked_until = step.blocked_until;
   if ((step.mask & kRuleActive) != 0) next.is_active = step.is_active;
+  if ((step.mask & kRuleParent) != 0) next.parent = step.parent;
+  if (next.parent && !may_have_parent(step.group, *next.parent)) {
+    return contradicts("a parent of a group is none, or has a parent");
+  }
   if (next.rule.hard_ms > next.rule.soft_ms) {
     return contradicts("a hard interval of a frontier is above the soft one");
   }
@@ -293,6 +328,13 @@ Result<void> State::Steps::on(const TimesStep& step) {
   return {};
 }
 
+Result<void> State::Steps::on(const CountsStep& step) {
+  if (!has(step.group)) return contradicts("counts of a frontier are of a group that is none");
+  s_.groups_[step.group].put_count = cut(step.put_count);
+  s_.groups_[step.group].finished_count = cut(step.finished_count);
+  return {};
+}
+
 Result<void> State::Steps::on(const LeftStep& step) {
   for (const auto& [id, count] : step.runs) {
     const auto run = find_run(step.group, id);
@@ -340,7 +382,7 @@ Result<void> State::Steps::on(const LeasedStep& step) {
                   step.until,
                   {queue_order(step.priority), step.id, step.attempt, text_of(step.body)}});
   s_.next_id_ = std::max(s_.next_id_, step.id + 1);
-  ++s_.groups_[step.group].leased_count;
+  s_.groups_.lease(step.group, 1);
   s_.place(step.group);
   return {};
 }

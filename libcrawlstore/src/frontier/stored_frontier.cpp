@@ -113,6 +113,7 @@ class StepRuns {
 
  private:
   Result<void> apply(format::StepReader& reader, const RunRef& run) {
+    const auto in = reader.run().is_piece ? format::StepsIn::kPiece : format::StepsIn::kJournal;
     for (format::Step step;;) {
       CRAWLSTORE_TRY(const bool is_there, reader.next(step));
       if (!is_there) return {};
@@ -121,7 +122,7 @@ class StepRuns {
       if (clock != nullptr && reader.run().is_piece) {
         CRAWLSTORE_TRY(out_.state.begin(clock->time));
       }
-      const auto applied = out_.state.apply(step);
+      const auto applied = out_.state.apply(step, {}, in);
       if (applied) continue;
       if (applied.error().code != Errc::kUnknownFeature) return applied;
       unknown_ = in_file(applied.error(), *found_.steps, run).value();
@@ -228,6 +229,7 @@ Result<StoredState> read_state(const FrontierSegments& found, const ReadRun& rea
     }
     CRAWLSTORE_TRY(steps.read_journals());
   }
+  stored.state.wake(0);
   const State& state = stored.state;
   if (steps.last_step() != table.step_count) {
     return broken("a frontier has other steps than it says");

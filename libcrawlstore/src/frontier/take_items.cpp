@@ -16,10 +16,13 @@ constexpr std::size_t kWakeMax = std::size_t{1} << 16;
 
 /// The most items that a visit to a group may take.
 std::uint32_t count_of_visit(const State& state, std::uint32_t group, std::uint64_t count_max) {
-  const std::uint32_t in_flight_max = state.groups().setting(group).rule.in_flight_max;
-  const std::uint32_t leased_count = state.groups()[group].leased_count;
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(count_max, in_flight_max - std::min(in_flight_max, leased_count)));
+  const auto room = [&state](std::uint32_t of) {
+    const std::uint64_t in_flight_max = state.groups().setting(of).rule.in_flight_max;
+    return in_flight_max - std::min(in_flight_max, state.groups().leased_count(of));
+  };
+  const auto parent = state.groups().setting(group).parent;
+  const std::uint64_t count = std::min(count_max, room(group));
+  return static_cast<std::uint32_t>(parent ? std::min(count, room(*parent)) : count);
 }
 
 }  // namespace
@@ -33,6 +36,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
     return {};
   };
   const std::uint64_t now = std::max(state.clock(), now_ms);
+  state.wake(0);
   const auto due = state.next_due();
   if (options.count == 0 || !due || *due > now) return taken;
   if (now > state.clock()) CRAWLSTORE_TRY(step(format::ClockStep{now}));
@@ -41,7 +45,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
           ? 0
           : std::min(format::kItemTimeMax, now + std::min(options.lease_ms, format::kItemTimeMax));
   state.wake(std::max(kWakeMax, options.count));
-  CRAWLSTORE_TRY(auto group, state.next_group());
+  CRAWLSTORE_TRY(auto group, state.next_group(options.order));
   if (!group) return taken;
   CRAWLSTORE_TRY(step(format::LeaseStep{until}));
   std::vector<std::uint32_t> visited;
@@ -58,7 +62,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
                    state.visit(*group, count_of_visit(state, *group, more), note));
     if (visit.count != 0) log.append(visit);
     visited.push_back(*group);
-    CRAWLSTORE_TRY(group, state.next_group());
+    CRAWLSTORE_TRY(group, state.next_group(options.order));
   }
   for (const std::uint32_t one : visited) state.place(one);
   return taken;

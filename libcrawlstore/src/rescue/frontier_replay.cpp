@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -37,9 +38,11 @@ struct NextGap {
 
 }  // namespace
 
-Result<void> FrontierReplay::apply(const format::Step& step) {
+Result<void> FrontierReplay::apply(const format::Step& step, format::StepsIn in) {
+  in_ = in;
+  const auto gone_group = std::exchange(gone_group_, std::nullopt);
   return std::visit(
-      [this](auto one) -> Result<void> {
+      [this, gone_group](auto one) -> Result<void> {
         if constexpr (requires { one.group; }) {
           if (one.group >= numbers_.count()) {
             return fail(Errc::kSegmentInvalid, "a step of a frontier is of a group that is none");
@@ -48,6 +51,13 @@ Result<void> FrontierReplay::apply(const format::Step& step) {
           if (!number) return {};
           one.group = *number;
         }
+        if constexpr (requires { one.parent; }) {
+          if (one.parent) one.parent = numbers_.find(*one.parent);
+        }
+        if constexpr (std::is_same_v<decltype(one), format::UpdateStep>) {
+          if (one.body && gone_group == one.group) return state_.apply(one);  // it was in a run
+        }
+        if constexpr (std::is_same_v<decltype(one), format::GoneStep>) gone_group_ = one.group;
         return make(one);
       },
       step);
@@ -187,9 +197,13 @@ Result<void> FrontierReplay::make(const format::UpdateStep& step) {
     doubtful_.insert(step.group);
     return make(format::RemoveStep{step.group, step.id});
   }
-  const auto made = state_.apply(step);
-  if (!made && lacks_items(step.group)) doubtful_.insert(step.group);
-  return unless_lost(made, lacks_items(step.group));
+  format::UpdateStep known = step;
+  if (lacks_items(step.group))
+    known.body.reset();  // of one that is not there the attempts are lost
+  const auto found = state_.apply(known);
+  if (!found && lacks_items(step.group)) doubtful_.insert(step.group);
+  if (!found || !step.body) return unless_lost(found, lacks_items(step.group));
+  return state_.apply(step);
 }
 
 /// All that is lost has gone, too, but for what is leased.

@@ -110,7 +110,8 @@ class FrontierReplay {
   /// Makes a step, whose groups have old numbers. What has left runs of items is left out: the new
   /// ones are without.
   ///   errors  kSegmentInvalid: it contradicts what is there, lost or not; those of State::apply()
-  Result<void> apply(const format::Step& step);
+  ///   in      as in State::apply()
+  Result<void> apply(const format::Step& step, format::StepsIn in);
   /// Takes the clock of a piece. errors  those of State::begin()
   Result<void> begin(std::uint64_t clock) { return state_.begin(clock); }
 
@@ -129,7 +130,7 @@ class FrontierReplay {
   Result<void> make(const format::GoneStep& step);
   template <class Other>
   Result<void> make(const Other& step) {
-    return state_.apply(step);
+    return state_.apply(step, {}, in_);
   }
   Result<bool> reaches_gap(std::uint32_t group, std::uint32_t count) const;
   Result<void> visit_in_doubt(const format::VisitStep& step);
@@ -143,7 +144,9 @@ class FrontierReplay {
   GroupNumbers& numbers_;
   KnownItems known_;
   std::set<std::uint32_t> doubtful_;  // groups of which lost items may have been taken
-  std::uint64_t unknown_count_ = 0;   // at least so many items were taken whose ids are not known
+  format::StepsIn in_ = format::StepsIn::kJournal;  // of the step under way
+  std::optional<std::uint32_t> gone_group_;         // of the step before, if an item was gone
+  std::uint64_t unknown_count_ = 0;  // at least so many items were taken whose ids are not known
 };
 
 }  // namespace crawlstore::rescue

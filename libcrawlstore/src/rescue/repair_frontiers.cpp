@@ -236,7 +236,8 @@ class FrontierRescue {
       if (!is_there) return reader.run().first_step;
       const auto* const clock = std::get_if<format::ClockStep>(&step);
       if (clock != nullptr && reader.run().is_piece) CRAWLSTORE_TRY(replay.begin(clock->time));
-      CRAWLSTORE_TRY(replay.apply(step));
+      CRAWLSTORE_TRY(replay.apply(
+          step, reader.run().is_piece ? format::StepsIn::kPiece : format::StepsIn::kJournal));
     }
   }
 

@@ -152,7 +152,8 @@ Result<std::uint64_t> put(const std::vector<Item>& items, Frontier& frontier) {
   for (const Item& item : items) {
     put.push_back({item.group, item.priority, item.body, item.not_before, {}});
   }
-  return frontier.put(put);
+  CRAWLSTORE_TRY(const auto done, frontier.put(put));
+  return done.first_id;
 }
 
 Result<std::uint64_t> give_back(const FrontierChange& change, Frontier& frontier) {
