@@ -71,6 +71,8 @@ class Frontier {
   /// all one that was never visited, and of two the older group. Outside of a transaction it has
   /// committed when it answers, unless there was nothing to take.
   ///   errors  kInvalidArgument: per_group is 0; those of Store::commit(): nothing is taken
+  ///   cost    some microseconds for each child that could be visited of a parent that was visited,
+  ///           or got room
   [[nodiscard]] Result<std::vector<TakenItem>> take(const TakeOptions& options = {});
 
   /// Items are done, and go.

@@ -111,9 +111,9 @@ template <class Group>
 void append_group(std::string& bytes, const Group& group, const FrontierRule& rule) {
   for (const std::uint64_t number :
        {group.soft_time_ms, group.hard_time_ms, std::uint64_t{group.failure_count},
-        group.waiting_count, group.later_count, group.leased_count, rule.delay_ms, rule.hard_ms,
-        std::uint64_t{rule.burst}, std::uint64_t{rule.in_flight_max}, rule.blocked_until_ms,
-        std::uint64_t{rule.is_active}}) {
+        group.waiting_count, group.later_count, group.leased_count, group.put_count,
+        group.finished_count, rule.delay_ms, rule.hard_ms, std::uint64_t{rule.burst},
+        std::uint64_t{rule.in_flight_max}, rule.blocked_until_ms, std::uint64_t{rule.is_active}}) {
     append(bytes, number);
   }
   append_text(bytes, group.key);
@@ -287,7 +287,8 @@ void apply(FrontierChange& change, FrontierModel& frontier) {
       return;
     }
     case kSetRule:
-      return frontier.set_rule(change.items[0].group, change.rule);
+      frontier.set_rule(change.items[0].group, change.rule);
+      return;
     case kRemove:
       for (const Item& item : change.items) frontier.remove(item.group, item.id);
       change.result = before - frontier.items().size();
@@ -328,8 +329,16 @@ std::string bytes_of(const FrontierModel& frontier) {
   append(bytes, frontier.clock());
   for (const auto& [key, group] : groups) {
     const auto due = frontier.due(key);
-    const FrontierGroup shown{key,        due.size(), count(later, key), count(leases, key),
-                              group.soft, group.hard, group.failures,    {}};
+    const FrontierGroup shown{key,
+                              due.size(),
+                              count(later, key),
+                              count(leases, key),
+                              group.put_count,
+                              group.finished_count,
+                              group.soft,
+                              group.hard,
+                              group.failures,
+                              {}};
     append_group(bytes, shown, group.rule);
     for (const Item& item : due) append_item(bytes, item);
   }
