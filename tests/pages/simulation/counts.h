@@ -14,6 +14,7 @@ struct Counts {
   std::uint64_t retries = 0;
   std::uint64_t goings_on = 0;
   std::uint64_t crashes = 0;
+  std::uint64_t lost_slots = 0;  ///< that crashes after failed syncs left
   std::uint64_t rollbacks = 0;
   std::uint64_t transactions = 0;
   std::uint64_t arrays = 0;         ///< of scores, set or removed

@@ -46,7 +46,7 @@ class Machine {
   void start(std::shared_ptr<MemoryFile> file) {
     recorder_ = std::make_unique<Recorder>(std::move(file));
     recorder_->set_hook([this](CallKind, Extent) { before_call(); });
-    evicts_ = has_evicted_ = false;
+    evicts_ = has_evicted_ = may_have_failed_sync_ = false;
   }
 
   /// Calls are just calls from now on.
@@ -73,6 +73,7 @@ class Machine {
         plan.system_errno = random_.below(2) == 0 ? EIO : ENOSPC;
         plan.short_bytes = random_.below(2) * random_.below(4096);
         evicts_ = plan.evict = random_.below(3) == 0;
+        may_have_failed_sync_ |= (plan.calls & calls(CallKind::kSync)) != 0;
         has_evicted_ |= plan.evict;
         return recorder_->inject(plan);
       }
@@ -97,6 +98,9 @@ class Machine {
   [[nodiscard]] bool evicts() const { return evicts_; }
   /// Whether a plan of this machine's life did.
   [[nodiscard]] bool has_evicted() const { return has_evicted_; }
+
+  /// Whether a plan of this machine's life could make a sync fail.
+  [[nodiscard]] bool may_have_failed_sync() const { return may_have_failed_sync_; }
 
   /// Starts again, after a crash, from one of the images that the disk may hold.
   void restart() {
@@ -129,6 +133,7 @@ class Machine {
   std::optional<OperationLog> crash_log_;
   bool evicts_ = false;
   bool has_evicted_ = false;
+  bool may_have_failed_sync_ = false;
   bool is_undisturbed_ = false;
 };
 

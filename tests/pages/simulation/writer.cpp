@@ -121,9 +121,24 @@ void Writer::crash() {
   machine_.halt();
   parts_.drop();
   readers_.close();
+  const bool may_have_failed_sync = machine_.may_have_failed_sync();
   machine_.restart();
   history_.crash();
+  if (may_have_failed_sync && has_lost_slot()) return;
   open(true);
+}
+
+/// The one exception to the promise that each slot keeps a whole copy (spec/format.md#commit): a
+/// sync fails, the next writer sees its copy in the cache, and dies while it writes the other one.
+/// All that was acknowledged is there, and the loss is told.
+bool Writer::has_lost_slot() {
+  const Machine::Undisturbed undisturbed(machine_);
+  const auto opened = Store::open(machine_.open(OpenMode::kWrite));
+  is_over_ = !opened && opened.error().code == Errc::kSuperblockDamaged;
+  if (!is_over_) return false;
+  ++counts_.lost_slots;
+  (void)history_.see_opened(sight_of(look()));
+  return true;
 }
 
 void Writer::open(bool has_crashed) {

@@ -53,6 +53,8 @@ class Writer {
   /// Expects no damage.
   void verify_deep();
 
+  /// Tells whether the store needs somebody who decides: there is no more to simulate.
+  [[nodiscard]] bool is_over() const { return is_over_; }
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] RandomCrawl& crawl() { return crawl_; }
   [[nodiscard]] Machine& machine() { return machine_; }
@@ -69,6 +71,7 @@ class Writer {
   /// A generation before the trouble begins.
   void begin(bool merges);
   void open(bool has_crashed);
+  bool has_lost_slot();
   /// The process is killed, and another one opens the store.
   void give_up();
   /// Counts runs that came and went since the commit before, but not by a rollback.
@@ -89,6 +92,7 @@ class Writer {
   State now_;
   ItemRuns item_runs_;  ///< of what was committed
   Parts parts_;
+  bool is_over_ = false;
 };
 
 }  // namespace crawlstore::testing::simulation
