@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <stdexcept>
 
 #include <crawlstore/transaction.h>
 
@@ -271,6 +272,11 @@ TEST_F(FrontierCalls, RefuseToRewriteWhereTheyCannot) {
   must(store_->commit());
   const auto no_number = [](auto, auto, auto) { return std::optional(std::nan("")); };
   EXPECT_EQ(frontier_->rewrite(no_number).error().code, Errc::kInvalidArgument);
+  const auto throws = [calls = 0](auto, auto, double priority) mutable {
+    if (++calls == 40) throw std::runtime_error("no priority");
+    return std::optional(priority + 1);
+  };
+  EXPECT_THROW((void)frontier_->rewrite(throws), std::runtime_error);
   const auto inside = [this](auto, auto id, double priority) {
     EXPECT_EQ(frontier_->remove(std::vector<FrontierKey>{{"host1", id}}).error().code,
               Errc::kReentrant);

@@ -88,11 +88,10 @@ class Simulation {
   }
 
   void compact_file() {
-    const bool is_done = writer_.attempt({[this] { return no_value(parts_.store->compact()); },
-                                          {},
-                                          with_more_rounds(writer_.committed()),
-                                          writer_.now(),
-                                          false});
+    const bool is_done =
+        writer_.attempt({[this] { return no_value(parts_.store->compact()); },
+                         with_more_rounds(writer_.committed()),
+                         with_more_rounds(writer_.committed()), writer_.now(), false});
     counts_.compactions += is_done;
   }
 

@@ -104,7 +104,8 @@ class Frontier {
   /// Gives all items that wait other priorities, as when scores were computed anew, and commits.
   /// Items that were taken before keep theirs: they leave first anyway.
   ///   priority_of  asked for each item once, group by group, then for those whose time has not
-  ///                come; it must not use the frontier
+  ///                come; it must not use the frontier. What it throws is thrown on: nothing
+  ///                has changed then
   ///   errors       kInvalidArgument: it said NaN; kReentrant inside a transaction; those of
   ///                Store::commit(): nothing has changed
   ///   cost         all items are written anew, a second or so a million; memory: the items of

@@ -98,9 +98,9 @@ enum class TakeOrder : std::uint8_t {
 struct TakeOptions {
   std::size_t count = 1;
   std::uint32_t per_group = 1;       ///< of one group at most, and no more than its in_flight_max
-  std::uint64_t lease_ms = 600'000;  ///< 0: for ever, until it is finished or given back
-  std::optional<std::uint64_t>
-      now_ms{};  ///< for tests and replays, and never turned back; nothing: the time that it is
+  std::uint64_t lease_ms = 600'000;  ///< 0: for ever; at most to 2^48 - 1
+  std::optional<std::uint64_t> now_ms{};  ///< for tests and replays; turned back by a dropped
+                                          ///< transaction only; nothing: the time that it is
   TakeOrder order = TakeOrder::kBest;
 };
 

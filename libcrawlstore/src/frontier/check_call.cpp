@@ -107,7 +107,7 @@ Result<void> check_ids(std::span<const FrontierItem> items, const State& state, 
                               : "an item has an id, which this frontier gives itself");
     }
     if (!item.id) continue;
-    if (*item.id > format::kItemIdMax) return fail(Errc::kInvalidArgument, "an id is beyond 2^63");
+    if (*item.id > format::kItemIdMax) return fail(Errc::kInvalidArgument, "an id is 2^63 or more");
     if (state.leases().find(*item.id) != nullptr || state.leases().group_of_again(*item.id)) {
       return fail(Errc::kInvalidArgument, "an item with this id was taken, and is not finished");
     }

@@ -2,6 +2,7 @@
 //
 // Calls about items that wait.
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -60,9 +61,11 @@ Result<std::uint64_t> Frontier::drop_group(std::string_view group) {
   });
 }
 
-/// The runs are written before the commit, which takes them as they are.
+/// The runs are written before the commit, which takes them as they are. What the function throws
+/// is thrown on when nothing of it is under way.
 Result<FrontierRewrite> Frontier::rewrite(const RewritePriority& priority_of) {
-  return impl_->change([&]() -> Result<FrontierRewrite> {
+  std::exception_ptr thrown;
+  const auto rewritten = impl_->change([&]() -> Result<FrontierRewrite> {
     if (impl_->store->in_transaction()) {
       return fail(Errc::kReentrant, "a frontier was rewritten inside a transaction");
     }
@@ -72,7 +75,13 @@ Result<FrontierRewrite> Frontier::rewrite(const RewritePriority& priority_of) {
         [&](std::uint32_t group, std::uint64_t id,
             std::uint64_t order) -> Result<std::optional<std::uint64_t>> {
       const double before = format::queue_priority(order);
-      const auto after = called(impl_->state.groups().key(group), id, before);
+      std::optional<double> after;
+      try {
+        after = called(impl_->state.groups().key(group), id, before);
+      } catch (...) {
+        thrown = std::current_exception();
+        return fail(Errc::kCancelled, "the function that gives priorities failed");
+      }
       if (!after) {
         ++done.removed_count;
         return std::optional<std::uint64_t>();
@@ -91,6 +100,8 @@ Result<FrontierRewrite> Frontier::rewrite(const RewritePriority& priority_of) {
     impl_->in_commit.reset();
     return tl::unexpected<Error>(committed.error());
   });
+  if (thrown) std::rethrow_exception(thrown);
+  return rewritten;
 }
 
 Result<std::optional<WaitingItem>> Frontier::find(const FrontierKey& item) {

@@ -154,7 +154,8 @@ Result<void> VersionWriter::end_join(Written& next) {
   std::ranges::sort(spans, {}, &format::ItemRunSpan::run);
   next.version.items.push_back(whole->run);
   const auto id_of = [](const WaitingRun& run) { return run.run->id(); };
-  runs.insert(std::ranges::upper_bound(runs, id_of(*whole), {}, id_of), *std::move(whole));
+  const auto place = std::ranges::upper_bound(runs, id_of(*whole), {}, id_of);
+  runs.insert(place, *std::move(whole));
   return {};
 }
 
@@ -178,6 +179,7 @@ bool VersionWriter::begins_join(Written& next, const std::vector<std::size_t>& c
 template <class Run>
 Result<void> VersionWriter::join_items(Written& next, std::vector<Run>& runs) {
   std::vector<RunUse> uses;
+  uses.reserve(runs.size());
   for (const Run& run : runs) uses.push_back(use_of(run));
   const auto chosen = choose_item_join(uses);
   if (chosen.empty()) return {};

@@ -76,8 +76,9 @@ class Writer {
   void give_up();
   /// Counts runs that came and went since the commit before, but not by a rollback.
   void count_item_runs(const Snapshot& snapshot);
-  /// Whether the writer goes on, without what failed: nothing has changed.
-  bool goes_on(const Error& error);
+  /// Whether the writer goes on, without what failed: nothing has changed, or what it may publish
+  /// on the way.
+  bool goes_on(const Error& error, const Operation& operation);
   /// A reader may hold what the cache showed and the disk never had: until it is closed, nobody can
   /// write.
   Result<void> without_lost_readers(const std::function<Result<void>()>& act);
