@@ -29,7 +29,7 @@ auto contradicts(const char* text) {
   return fail(Errc::kSegmentInvalid, text);
 }
 
-bool is_damage(const Error& error) {
+bool is_of_damage(const Error& error) {
   return category(error.code) == ErrorCategory::kDamage;
 }
 
@@ -107,7 +107,7 @@ class FrontierRescue {
       auto run = frontier::ItemRun::open(patient_.writer.runs->add(found_.items->id, ref));
       if (run) {
         items_.back().waiting.emplace_back(std::move(*run));
-      } else if (!is_damage(run.error())) {
+      } else if (!is_of_damage(run.error())) {
         return tl::unexpected<Error>(run.error());
       }
     }
@@ -119,7 +119,7 @@ class FrontierRescue {
     for (const RunId id : found_.table.pieces) {
       Piece piece{*found_.steps->find_run(id), end_of_pieces(), 0, true};
       const auto payload = read(*found_.steps, piece.run);
-      if (!payload && !is_damage(payload.error())) return tl::unexpected<Error>(payload.error());
+      if (!payload && !is_of_damage(payload.error())) return tl::unexpected<Error>(payload.error());
       if (payload) CRAWLSTORE_TRY(read_piece(piece, *payload));
       pieces_.push_back(piece);
     }
@@ -281,7 +281,7 @@ Result<void> repair_frontiers(Patient& patient) {
     const auto replaced = rescue.replace();
     if (!replaced) {
       const Error& error = replaced.error();
-      if (!is_damage(error) && error.code != Errc::kUnknownFeature) return replaced;
+      if (!is_of_damage(error) && error.code != Errc::kUnknownFeature) return replaced;
       patient.writer.drop_changes();
       patient.remove(entry);
       patient.lose({LostPart::kFrontier, entry.name, 0, 0, 0, rescue.first_damage()});
