@@ -237,6 +237,13 @@ class FrontierCalls : public ::testing::Test {
     const auto snapshot = must(Snapshot::open(open_memory_storage(store_.file(), OpenMode::kRead)));
     return must(FrontierView::open(snapshot, "f")).next_due_ms();
   }
+  std::size_t item_run_count() {
+    const auto snapshot = must(Snapshot::open(open_memory_storage(store_.file(), OpenMode::kRead)));
+    for (const SegmentInfo& segment : snapshot.segments()) {
+      if (segment.kind == SegmentKind::kFrontierItems) return segment.runs.size();
+    }
+    return std::size_t{0};
+  }
   void expect_whole() {
     VerifyOptions deep;
     deep.level = VerifyLevel::kDeep;

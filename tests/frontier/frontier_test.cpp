@@ -140,20 +140,13 @@ TEST_F(FrontierCalls, SurviveThatTheirStepsAreWrittenAnew) {
 /// Items that wait go into runs, which are joined, and are gone when nothing waits.
 TEST_F(FrontierCalls, FindItemsInRuns) {
   std::size_t run_count_max = 0;
-  const auto run_count = [this] {
-    const auto snapshot = must(Snapshot::open(open_memory_storage(store_.file(), OpenMode::kRead)));
-    for (const SegmentInfo& segment : snapshot.segments()) {
-      if (segment.kind == SegmentKind::kFrontierItems) return segment.runs.size();
-    }
-    return std::size_t{0};
-  };
   for (int round = 0; round < 40 && !HasFailure(); ++round) {
     for (int i = 0; i < 25; ++i) put();
     must(store_->commit());
     expect_in_file(store_, model_);
     for (int i = 0; i < 12; ++i) call();
     if (random_.one_in(5)) reopen();
-    run_count_max = std::max(run_count_max, run_count());
+    run_count_max = std::max(run_count_max, item_run_count());
   }
   expect_whole();
   EXPECT_GT(run_count_max, 3U);
@@ -162,7 +155,7 @@ TEST_F(FrontierCalls, FindItemsInRuns) {
     must(frontier_->set_rule(key, {.delay_ms = 0, .hard_ms = 0, .in_flight_max = 1000}));
     model_.set_rule(key, {.delay_ms = 0, .hard_ms = 0, .in_flight_max = 1000});
   }
-  while (run_count() != 0 && !HasFailure()) {
+  while (item_run_count() != 0 && !HasFailure()) {
     now_ += 1000;
     const auto taken = must(frontier_->take({40, 10, 0, now_}));
     const auto expected = model_.take(40, 10, 0, now_);
@@ -183,6 +176,22 @@ TEST_F(FrontierCalls, FindItemsInRuns) {
     }
   }
   reopen();
+  expect_in_file(store_, model_);
+  expect_whole();
+}
+
+/// A join is given up where runs become too many before it is done: each opening begins it anew.
+TEST_F(FrontierCalls, JoinInOneGoWhatHasBecomeTooMuch) {
+  std::size_t run_count_max = 0;
+  for (int round = 0; round < 60 && !HasFailure(); ++round) {
+    for (int i = 0; i < 60; ++i) put();
+    must(store_->commit());
+    const std::size_t run_count = item_run_count() - runs_by_time(store_);
+    run_count_max = std::max(run_count_max, run_count);
+    if (run_count_max < 23) reopen();
+    if (round % 10 == 0) expect_in_file(store_, model_);
+  }
+  EXPECT_EQ(run_count_max, 23U);
   expect_in_file(store_, model_);
   expect_whole();
 }

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Invariant: `state` is that of `committed` and the steps of `steps` behind it. An error may leave
-// a step half made; then it is made anew of both.
 #include <algorithm>
 #include <mutex>
 #include <optional>

@@ -140,11 +140,6 @@ Result<std::string> GroupItems::body(const DiffItem& item) {
                      bytes.size());
 }
 
-std::uint64_t GroupItems::count(std::uint32_t group) const {
-  const Group& of = state().groups()[group];
-  return of.items.size() + of.later_count + of.leased_count + state().runs().count(group);
-}
-
 Result<void> GroupItems::add_held(const Item& item, std::uint64_t time, bool is_leased,
                                   std::vector<DiffItem>& out) {
   CRAWLSTORE_TRY(const std::string body, item.body.text());

@@ -61,7 +61,6 @@ class GroupItems {
                     std::vector<DiffItem>& out);
   /// errors  of damage
   [[nodiscard]] Result<std::string> body(const DiffItem& item);
-  [[nodiscard]] std::uint64_t count(std::uint32_t group) const;
 
  private:
   struct OpenBlock {

@@ -80,8 +80,7 @@ Result<SnapshotState> read_snapshot_state(const Snapshot& snapshot,
         std::make_shared<const container::Run>(Inside::of(snapshot).run_reader(segment.id, run)));
   };
   CRAWLSTORE_TRY(auto stored, read_state(found, read, open_items));
-  return SnapshotState{snapshot, info_of(found), std::move(stored.state),
-                       found.items == nullptr ? SegmentId{} : found.items->id};
+  return SnapshotState{snapshot, info_of(found), std::move(stored.state)};
 }
 
 FrontierGroup group_of(const State& state, std::uint32_t number) {

@@ -14,12 +14,11 @@
 
 namespace crawlstore::frontier {
 
-/// A frontier of a generation, with the logs of the directory.
+/// A frontier of a generation.
 struct SnapshotState {
   Snapshot snapshot;  ///< its runs must stay
   FrontierInfo info;
   State state;
-  SegmentId item_segment;  ///< 0: there is no run of items
 };
 
 /// The entries of all frontiers, by name. They live as long as the snapshot.

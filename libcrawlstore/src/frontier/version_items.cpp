@@ -18,10 +18,6 @@ constexpr std::size_t kRunsUntilJoin = 24;
 /// About the bytes of an item in a piece, besides its body.
 constexpr std::uint64_t kItemBytes = 16;
 
-}  // namespace
-
-namespace {
-
 bool is_new(const Item& item) {
   return item.attempt == 0;
 }
@@ -185,6 +181,7 @@ Result<void> VersionWriter::join_items(Written& next, std::vector<Run>& runs) {
   if (chosen.empty()) return {};
   if constexpr (std::is_same_v<Run, WaitingRun>) {
     if (begins_join(next, chosen)) return {};
+    next.ends_join = true;  // its runs may go now
   }
   std::vector<Run> joined;
   std::vector<Run> others;
