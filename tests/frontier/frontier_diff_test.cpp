@@ -24,7 +24,7 @@ struct SeenItem {
   std::string body;
   std::uint64_t not_before = 0;
   std::optional<std::uint64_t> until;
-  friend auto operator<=>(const SeenItem&, const SeenItem&) = default;
+  friend bool operator==(const SeenItem&, const SeenItem&) = default;
 };
 using SeenItems = std::multimap<std::string, SeenItem>;  // by group, and id or body
 
@@ -217,7 +217,8 @@ class ChangingFrontier {
       return must(frontier_->set_rule(some_group(), {.delay_ms = random_.below(20), .hard_ms = 0}));
     }
     FrontierUpdate to{item, static_cast<double>(random_.below(9)), 0, {}};
-    if (random_.one_in(2)) to.body = "other " + std::to_string(item.id);
+    const std::string other = "other " + std::to_string(item.id);
+    if (random_.one_in(2)) to.body = other;
     must(frontier_->update(std::vector{to}));
   }
 
