@@ -69,7 +69,8 @@ class Frontier {
   /// Takes the best items, of groups that may be visited now: first the group with the best item of
   /// all, then the next one; or first the group whose delay is over for the longest time, before
   /// all one that was never visited, and of two the older group. Outside of a transaction it has
-  /// committed when it answers, unless there was nothing to take.
+  /// committed when it answers, unless there was nothing to take or the options say otherwise;
+  /// threads that wait for their turn share a commit.
   ///   errors  kInvalidArgument: per_group is 0; those of Store::commit(): nothing is taken
   ///   cost    some microseconds for each child that could be visited of a parent that was visited,
   ///           or got room

@@ -122,6 +122,10 @@ struct FrontierDone {
 struct FrontierOptions {
   FrontierRule default_rule{};  ///< of groups without one, where the frontier is made
   bool has_own_ids = false;     ///< ids are the caller's, where it is made
+  /// Without it take() does not commit, and what it took is leased in the file from the next commit
+  /// of the store on. So a crash gives out again what was taken since the last one, and a group may
+  /// be visited again before its delay is over. For callers who commit themselves, and often.
+  bool commits_takes = true;
   /// Bytes that steps since the last checkpoint may have, if the state has not more. The commit
   /// that finds more writes the state anew, and what waits as a run of items, if that is half as
   /// much or more. Runs are joined, too, long ones bit by

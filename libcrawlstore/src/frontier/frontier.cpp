@@ -21,6 +21,7 @@ using frontier::ItemRunPtr;
 using frontier::State;
 using frontier::StepLog;
 using frontier::StoredState;
+using frontier::TakeCall;
 using frontier::Version;
 
 Result<void> Frontier::Impl::load(const format::SegmentEntry& entry) {
@@ -127,6 +128,32 @@ Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) 
   const std::uint64_t now =
       std::min(options.now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
   return frontier::take_items(state, options, now, steps);
+}
+
+/// Answers all calls of take() that wait, with one commit.
+Result<void> Frontier::Impl::take_for_all() {
+  const StepLog::Mark mark = steps.mark();
+  const auto calls = take_calls.hand_out();
+  const auto go_back_to = [this](StepLog::Mark of) {
+    if (!undo(of)) store->writer->poison();
+  };
+  bool has_taken = false;
+  for (TakeCall* const call : calls) {
+    const StepLog::Mark before_call = steps.mark();
+    call->taken = take(call->options);
+    if (!*call->taken) go_back_to(before_call);
+    has_taken = has_taken || (*call->taken && !(*call->taken)->empty());
+  }
+  if (!has_taken || !commits_takes) return {};
+  const auto committed_all = store->commit_all();
+  if (committed_all) return {};
+  for (TakeCall* const call : calls) {
+    if (*call->taken && !(*call->taken)->empty()) {
+      call->taken = tl::unexpected<Error>(committed_all.error());
+    }
+  }
+  go_back_to(mark);
+  return {};
 }
 
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
@@ -253,18 +280,16 @@ Result<std::vector<TakenItem>> Frontier::take(const TakeOptions& options) {
   if (options.per_group == 0) {
     return fail(Errc::kInvalidArgument, "a take lets nothing be taken of a group");
   }
-  return impl_->change([&]() -> Result<std::vector<TakenItem>> {
-    const StepLog::Mark mark = impl_->steps.mark();
-    auto taken = impl_->take(options);
-    if (taken && (taken->empty() || impl_->store->in_transaction())) return taken;
-    if (taken) {
-      const auto committed = impl_->store->commit_all();
-      if (committed) return taken;
-      taken = tl::unexpected<Error>(committed.error());
-    }
-    if (!impl_->undo(mark)) impl_->store->writer->poison();
-    return taken;
-  });
+  if (impl_->store->in_transaction()) {
+    return impl_->change_all([&] { return impl_->take(options); });
+  }
+  CRAWLSTORE_TRY(impl_->store->check_outside());
+  TakeCall call{options};
+  Result<void> ended;
+  impl_->take_calls.wait(call,
+                         [&] { ended = impl_->change([&] { return impl_->take_for_all(); }); });
+  if (call.taken) return std::move(*call.taken);
+  return tl::unexpected<Error>(ended.error());
 }
 
 Result<FrontierDone> Frontier::finish(std::span<const std::uint64_t> ids,

@@ -14,6 +14,7 @@
 
 #include "container/store_impl.h"
 #include "frontier/check_call.h"
+#include "frontier/take_calls.h"
 #include "frontier/uptime_clock.h"
 #include "frontier/version.h"
 
@@ -27,6 +28,7 @@ struct Frontier::Impl final : Participant {
       : Participant(std::move(of_store), SegmentKind::kFrontier),
         own_name(of_name),
         checkpoint_bytes(options.checkpoint_bytes),
+        commits_takes(options.commits_takes),
         state(frontier::group_rule(options.default_rule)) {
     empty.table.default_rule = frontier::group_rule(options.default_rule);
     empty.table.has_own_ids = options.has_own_ids;
@@ -34,6 +36,7 @@ struct Frontier::Impl final : Participant {
 
   const std::string own_name;
   const std::uint64_t checkpoint_bytes;
+  const bool commits_takes;
   SegmentId id;
   frontier::Version empty;  // of a frontier that no generation has
   frontier::State state;
@@ -44,6 +47,7 @@ struct Frontier::Impl final : Participant {
   std::optional<frontier::StepLog::Mark>
       before;  // of the transaction under way, since it touched this
   std::optional<frontier::UptimeClock> clock;
+  frontier::TakeCalls take_calls;  // outside of transactions
 
   Result<void> load(const format::SegmentEntry& entry);
   Result<frontier::StoredState> read_committed();
@@ -56,6 +60,7 @@ struct Frontier::Impl final : Participant {
   Result<void> set_clock(std::optional<std::uint64_t> now_ms);
   Result<std::uint32_t> group_of(std::optional<std::uint32_t> known, std::string_view key);
   Result<std::vector<TakenItem>> take(const TakeOptions& options);
+  Result<void> take_for_all();
   [[nodiscard]] bool has_own_ids() const {
     return (committed ? *committed : empty).table.has_own_ids;
   }
