@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/table_form.h"
 #include "cli/verb.h"
+#include "cli/wall_clock.h"
 #include "model/format_text.h"
 #include "model/frontier_rule.h"
 #include "model/frontier_view.h"
@@ -64,7 +65,8 @@ Result<model::Document> describe_frontier(const FrontierView& frontier, const Fr
   } else if (options.lists_later) {
     CRAWLSTORE_TRY(add(model::later_table(frontier, rows)));
   } else {
-    document = {model::frontier_fields(frontier), {model::frontiers_table(frontiers)}};
+    document = {model::frontier_fields(frontier, wall_clock_us()),
+                {model::frontiers_table(frontiers)}};
   }
   return document;
 }
@@ -173,7 +175,9 @@ constexpr const char* kFrontierFooter =
     "  printf 'a.test\\t0.5\\thttp://a.test/\\n' | crawlstore frontier x.crawl --put -\n"
     "  crawlstore take x.crawl -n 100 | fetcher | crawlstore done x.crawl -\n"
     "Without options it prints the counts of the frontier, beside any writer, at the time of its "
-    "last change (clock_us); of several frontiers a list of them.\n"
+    "last change (clock_us); of several frontiers a list of them. Where the clock of the computer "
+    "was once ahead, the time of a frontier goes on from there: then clock_ahead_seconds says how "
+    "far it is ahead, and TIME, here and in `done`, is a time of the frontier.\n"
     "--put makes FILE and the frontier when they are not there. BODY, of up to 65,536 bytes, may "
     "be empty or hold TABs; the highest PRIORITY of a group is taken first, ties by the order in "
     "which they came. Empty lines are skipped. It commits every 100,000 lines, after a second, and "

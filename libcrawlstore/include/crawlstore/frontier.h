@@ -13,8 +13,11 @@
 /// lasts. Inside a Transaction it does not, and nobody may be told before that commits.
 ///
 /// Times are milliseconds since 1970. In a process time runs by the clock of the system's uptime,
-/// so that jumps of the wall clock neither end leases nor stop a crawl; it begins with the wall
-/// clock, and never before the last time in the file.
+/// so that jumps of the wall clock neither end leases nor stop a crawl. It begins with the wall
+/// clock. If the last time in the file is later, as after a wall clock that was ahead, it begins
+/// there, and with what has passed by the wall clock since the last commit: then now_ms() is ahead
+/// of the wall clock, and all times, such as `not_before_ms`, are meant and given by now_ms().
+/// Commits without a change of such a frontier cost it the time since the last one with one.
 ///
 /// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
 /// is copied. Threads: any number; they take turns with all that changes the store. Memory: 220

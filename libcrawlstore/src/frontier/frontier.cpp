@@ -108,7 +108,7 @@ Result<void> Frontier::Impl::undo(StepLog::Mark mark) {
 }
 
 Result<void> Frontier::Impl::set_clock(std::optional<std::uint64_t> now_ms) {
-  const std::uint64_t now = std::min(now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
+  const std::uint64_t now = clock->time_ms(now_ms);
   return now > state.clock() ? step(format::ClockStep{now}) : Result<void>();
 }
 
@@ -123,17 +123,13 @@ Result<std::uint32_t> Frontier::Impl::group_of(std::optional<std::uint32_t> know
   return state.groups().count() - 1;
 }
 
-Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) {
-  const std::uint64_t now =
-      std::min(options.now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
-  return frontier::take_items(state, options, now, steps);
-}
-
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing) return {};
   frontier::VersionWriter writer(*store->writer, id, checkpoint_bytes, join);
   if (!in_commit) {
     if (committed && steps.is_empty()) return {};
+    // Time until this commit that is not in the file would be lost to the next process.
+    if (clock->is_ahead() && !steps.is_empty()) CRAWLSTORE_TRY(set_clock({}));
     CRAWLSTORE_TRY(in_commit, writer.write(committed ? *committed : empty, steps, state));
   }
   const auto put = writer.put(*in_commit, own_name);
@@ -220,7 +216,11 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
       return fail(Errc::kInvalidArgument, "this frontier gives ids itself");
     }
   }
-  impl->clock.emplace(impl->state.clock());
+  impl->clock.emplace(impl->state.clock(), inside->writer->directory()->superblock.commit_time_us);
+  // Time goes on by the wall clock of the next commit, so one is to come.
+  if (impl->clock->was_set_back()) {
+    CRAWLSTORE_TRY(impl->step(format::ClockStep{impl->state.clock()}));
+  }
   impl->admit();
   return Frontier(std::move(impl));
 }
@@ -255,7 +255,8 @@ Result<std::vector<TakenItem>> Frontier::take(const TakeOptions& options) {
   }
   return impl_->change([&]() -> Result<std::vector<TakenItem>> {
     const StepLog::Mark mark = impl_->steps.mark();
-    auto taken = impl_->take(options);
+    auto taken = frontier::take_items(impl_->state, options, impl_->clock->time_ms(options.now_ms),
+                                      impl_->steps);
     if (taken && (taken->empty() || impl_->store->in_transaction())) return taken;
     if (taken) {
       const auto committed = impl_->store->commit_all();

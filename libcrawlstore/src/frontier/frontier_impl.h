@@ -14,7 +14,7 @@
 
 #include "container/store_impl.h"
 #include "frontier/check_call.h"
-#include "frontier/uptime_clock.h"
+#include "frontier/frontier_clock.h"
 #include "frontier/version.h"
 
 namespace crawlstore {
@@ -43,7 +43,7 @@ struct Frontier::Impl final : Participant {
   frontier::VersionWriter::Join join;          // of runs of items, under way; or nullptr
   std::optional<frontier::StepLog::Mark>
       before;  // of the transaction under way, since it touched this
-  std::optional<frontier::UptimeClock> clock;
+  std::optional<frontier::FrontierClock> clock;
 
   Result<void> load(const format::SegmentEntry& entry);
   Result<frontier::StoredState> read_committed();
@@ -55,7 +55,6 @@ struct Frontier::Impl final : Participant {
   Result<void> undo(frontier::StepLog::Mark mark);
   Result<void> set_clock(std::optional<std::uint64_t> now_ms);
   Result<std::uint32_t> group_of(std::optional<std::uint32_t> known, std::string_view key);
-  Result<std::vector<TakenItem>> take(const TakeOptions& options);
   [[nodiscard]] bool has_own_ids() const {
     return (committed ? *committed : empty).table.has_own_ids;
   }
