@@ -59,7 +59,9 @@ class Frontier {
 
   Frontier(Frontier&&) noexcept;
   Frontier& operator=(Frontier&&) noexcept;
-  ~Frontier();  ///< close(); after an error the store keeps what waits for its next commit
+  /// close(); after an error the store keeps what waits for its next commit. A frontier that would
+  /// be made, and has got nothing, is not made then.
+  ~Frontier();
 
   /// Puts all items but those beyond a limit of their group, or none after an error. Those that
   /// are put get the ids from that of the first on, unless ids are the caller's. Such an id must

@@ -125,11 +125,12 @@ Result<std::uint32_t> Frontier::Impl::group_of(std::optional<std::uint32_t> know
 
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing) return {};
+  if (is_let_go && !committed && !in_commit && steps.is_empty()) return {};
   frontier::VersionWriter writer(*store->writer, id, checkpoint_bytes, join);
   if (!in_commit) {
-    if (committed && steps.is_empty()) return {};
     // Time until this commit that is not in the file would be lost to the next process.
     if (clock->is_ahead() && !steps.is_empty()) CRAWLSTORE_TRY(set_clock({}));
+    if (committed && steps.is_empty()) return {};
     CRAWLSTORE_TRY(in_commit, writer.write(committed ? *committed : empty, steps, state));
   }
   const auto put = writer.put(*in_commit, own_name);
@@ -187,7 +188,9 @@ Frontier& Frontier::operator=(Frontier&& other) noexcept {
 }
 
 Frontier::~Frontier() {
-  if (impl_ != nullptr) Participant::let_go(impl_);
+  if (impl_ == nullptr) return;
+  impl_->is_let_go = true;
+  Participant::let_go(impl_);
 }
 
 Result<Frontier> Frontier::open(Store& store, std::string_view name,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,7 @@ struct Frontier::Impl final : Participant {
   std::optional<frontier::StepLog::Mark>
       before;  // of the transaction under way, since it touched this
   std::optional<frontier::FrontierClock> clock;
+  std::atomic<bool> is_let_go = false;  // no caller has it any more
 
   Result<void> load(const format::SegmentEntry& entry);
   Result<frontier::StoredState> read_committed();
