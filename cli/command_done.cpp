@@ -283,7 +283,10 @@ Action define_done(Parser& parser) {
       "FILE is opened when lines came: they are committed after a second, or 10,000 of them, and "
       "FILE is closed again. Empty lines are skipped. Another word is refused (exit code 2), and "
       "the other lines count. Items whose lease had ended before are late: what was fetched, or is "
-      "gone, is done all the same, and the others wait already. Late items, and those that are "
+      "gone, is done all the same, and the others wait already. An ID does not tell attempts: "
+      "if a late item was taken again by then, it is done for both, but `failed` and `retry` end "
+      "the lease of the one who has it now, and it waits for a third. So let leases be longer than "
+      "a fetch can last. Late items, and those that are "
       "unknown, or done already, lead to exit code 1. Lines that cannot be committed, as when "
       "another writer has FILE for too long, go to standard error (exit code 3): give them again.");
   add_frontier_source(parser, options->source);

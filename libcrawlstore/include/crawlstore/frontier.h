@@ -65,7 +65,7 @@ class Frontier {
 
   /// Puts all items but those beyond a limit of their group, or none after an error. Those that
   /// are put get the ids from that of the first on, unless ids are the caller's. Such an id must
-  /// not wait: its item may be taken twice.
+  /// not wait: its item may be taken twice; of two with one group, priority and id either is first.
   ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more, an id is missing
   ///           or not wanted, or its item was taken and is not finished; kTooLarge: a key or a
   ///           body; there are 2^32 - 1 groups
