@@ -70,7 +70,9 @@ std::string_view parse_done_line(std::string_view text, DoneLine& line) {
   const auto blank = word.find(' ');
   const std::string_view time = blank == word.npos ? std::string_view() : word.substr(blank + 1);
   if (word.substr(0, blank) == "retry") {
-    return parse_retry(time, line) ? "" : "has a retry without a time such as 5min after it";
+    return parse_retry(time, line)
+               ? ""
+               : "has a retry without a time such as 5min, up to 106751d, after it";
   }
   if (word == "failed") line.outcome = Outcome::kFailed;
   if (word.empty() || word == "failed" || word == "gone") return {};

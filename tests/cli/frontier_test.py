@@ -146,8 +146,11 @@ class Crawl(FrontierTest):
         self.assertEqual(self.take(), [])
         self.done(f"{items[0]}\n")
         self.assertEqual(len(self.take()), 1)
-        self.refuse(2, "the parent of a group has no parent", "frontier", "x.crawl", "--group",
-                    "10.0.0.1", "--set", "parent=a")
+        for group, parent, why in (("10.0.0.1", "d", "is a parent of others.*another parent, or"),
+                                   ("d", "a", "has a parent itself.*name that one"),
+                                   ("a", "a", "cannot be its own parent")):
+            self.refuse(2, why, "frontier", "x.crawl", "--group", group, "--set",
+                        f"parent={parent}")
         self.set_rule("a", "parent=none")
         self.assert_whole()
 
@@ -370,6 +373,7 @@ class Options(FrontierTest):
                            (["take", "-n", "0"], "from 1"), (["take", "--lease", "0s"], "at least"),
                            (["take", "--per-group", "0"], "from 1"),
                            (["take", "--wait", "5"], "a time such as 500ms, 2s, 10min")):
+                           (["take", "--lease", "200000d"], "up to 106751d"),
             self.refuse(2, why, words[0], "x.crawl", *words[1:])
         self.refuse(1, "the frontier `frontier` has no group `b`; --groups", "frontier", "x.crawl",
                     "--group", "b")
