@@ -182,7 +182,8 @@ constexpr const char* kFrontierFooter =
     "be empty or hold TABs; the highest PRIORITY of a group is taken first, ties by the order in "
     "which they came. Empty lines are skipped. It commits every 100,000 lines, after a second, and "
     "at the end; while the input pauses FILE is closed. A line that is none ends it (exit code 2): "
-    "it is named, and the lines before it were put. gzip and zstd are unpacked.\n"
+    "it is named, and the lines before it were put; when it ends early for another reason "
+    "it says up to which line it has committed. gzip and zstd are unpacked.\n"
     "RULE says how often a group is visited: delay=2s,hard=1s,burst=1,in-flight=1,until=TIME,"
     "active=no. A visit may come `delay` after the one before, or already after `hard` where no "
     "other group may be visited; `burst`: visits at once after a time without any; `in-flight`: "
@@ -193,7 +194,7 @@ constexpr const char* kFrontierFooter =
     "`none` is no limit; `parent`, which stands last: a group, such as the address of many hosts, "
     "whose rule a visit must keep, too, and which it counts for; `delay` alone sets `hard`, too; "
     "`none` is no interval.\n"
-    "Exit code 1 when there is no frontier, or no such group.";
+    "Exit code 1 when there is no frontier, no such group, or items were refused.";
 
 void add_frontier_changes(Parser& parser, FrontierVerbOptions& options,
                           const std::vector<Option>& lists) {
