@@ -117,6 +117,9 @@ int set_rule_of_group(const FrontierVerbOptions& options) {
   const std::string problem = model::change_rule(*options.change, *rule);
   if (!problem.empty()) return fail_with("frontier: --set: " + problem, kExitUsage);
   auto done = target->frontier.set_rule(*options.group, *rule);
+  if (!done && done.error().code == Errc::kInvalidArgument) {
+    return fail_with(fmt::format("frontier: --set: {}", done.error().text), kExitUsage);
+  }
   if (done) done = target->close();
   if (!done) return fail_with(path, done.error());
   return print_document({{{"name", model::Unit::kText, target->name},
