@@ -70,7 +70,9 @@ std::string_view parse_done_line(std::string_view text, DoneLine& line) {
   const auto blank = word.find(' ');
   const std::string_view time = blank == word.npos ? std::string_view() : word.substr(blank + 1);
   if (word.substr(0, blank) == "retry") {
-    return parse_retry(time, line) ? "" : "has a retry without a time such as 5min after it";
+    return parse_retry(time, line)
+               ? ""
+               : "has a retry without a time such as 5min, up to 106751d, after it";
   }
   if (word == "failed") line.outcome = Outcome::kFailed;
   if (word.empty() || word == "failed" || word == "gone") return {};
@@ -283,7 +285,10 @@ Action define_done(Parser& parser) {
       "FILE is opened when lines came: they are committed after a second, or 10,000 of them, and "
       "FILE is closed again. Empty lines are skipped. Another word is refused (exit code 2), and "
       "the other lines count. Items whose lease had ended before are late: what was fetched, or is "
-      "gone, is done all the same, and the others wait already. Late items, and those that are "
+      "gone, is done all the same, and the others wait already. An ID does not tell attempts: "
+      "if a late item was taken again by then, it is done for both, but `failed` and `retry` end "
+      "the lease of the one who has it now, and it waits for a third. So let leases be longer than "
+      "a fetch can last. Late items, and those that are "
       "unknown, or done already, lead to exit code 1. Lines that cannot be committed, as when "
       "another writer has FILE for too long, go to standard error (exit code 3): give them again.");
   add_frontier_source(parser, options->source);

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/table_form.h"
 #include "cli/verb.h"
+#include "cli/wall_clock.h"
 #include "model/format_text.h"
 #include "model/frontier_rule.h"
 #include "model/frontier_view.h"
@@ -64,7 +65,8 @@ Result<model::Document> describe_frontier(const FrontierView& frontier, const Fr
   } else if (options.lists_later) {
     CRAWLSTORE_TRY(add(model::later_table(frontier, rows)));
   } else {
-    document = {model::frontier_fields(frontier), {model::frontiers_table(frontiers)}};
+    document = {model::frontier_fields(frontier, wall_clock_us()),
+                {model::frontiers_table(frontiers)}};
   }
   return document;
 }
@@ -115,6 +117,9 @@ int set_rule_of_group(const FrontierVerbOptions& options) {
   const std::string problem = model::change_rule(*options.change, *rule);
   if (!problem.empty()) return fail_with("frontier: --set: " + problem, kExitUsage);
   auto done = target->frontier.set_rule(*options.group, *rule);
+  if (!done && done.error().code == Errc::kInvalidArgument) {
+    return fail_with(fmt::format("frontier: --set: {}", done.error().text), kExitUsage);
+  }
   if (done) done = target->close();
   if (!done) return fail_with(path, done.error());
   return print_document({{{"name", model::Unit::kText, target->name},
@@ -173,12 +178,15 @@ constexpr const char* kFrontierFooter =
     "  printf 'a.test\\t0.5\\thttp://a.test/\\n' | crawlstore frontier x.crawl --put -\n"
     "  crawlstore take x.crawl -n 100 | fetcher | crawlstore done x.crawl -\n"
     "Without options it prints the counts of the frontier, beside any writer, at the time of its "
-    "last change (clock_us); of several frontiers a list of them.\n"
+    "last change (clock_us); of several frontiers a list of them. Where the clock of the computer "
+    "was once ahead, the time of a frontier goes on from there: then clock_ahead_seconds says how "
+    "far it is ahead, and TIME, here and in `done`, is a time of the frontier.\n"
     "--put makes FILE and the frontier when they are not there. BODY, of up to 65,536 bytes, may "
     "be empty or hold TABs; the highest PRIORITY of a group is taken first, ties by the order in "
     "which they came. Empty lines are skipped. It commits every 100,000 lines, after a second, and "
     "at the end; while the input pauses FILE is closed. A line that is none ends it (exit code 2): "
-    "it is named, and the lines before it were put. gzip and zstd are unpacked.\n"
+    "it is named, and the lines before it were put; when it ends early for another reason "
+    "it says up to which line it has committed. gzip and zstd are unpacked.\n"
     "RULE says how often a group is visited: delay=2s,hard=1s,burst=1,in-flight=1,until=TIME,"
     "active=no. A visit may come `delay` after the one before, or already after `hard` where no "
     "other group may be visited; `burst`: visits at once after a time without any; `in-flight`: "
@@ -189,7 +197,7 @@ constexpr const char* kFrontierFooter =
     "`none` is no limit; `parent`, which stands last: a group, such as the address of many hosts, "
     "whose rule a visit must keep, too, and which it counts for; `delay` alone sets `hard`, too; "
     "`none` is no interval.\n"
-    "Exit code 1 when there is no frontier, or no such group.";
+    "Exit code 1 when there is no frontier, no such group, or items were refused.";
 
 void add_frontier_changes(Parser& parser, FrontierVerbOptions& options,
                           const std::vector<Option>& lists) {

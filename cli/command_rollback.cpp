@@ -55,7 +55,8 @@ Action define_rollback(Parser& parser) {
       "published anew. With --forward nothing is given up: the newest generation that free space "
       "holds, newer than what the superblocks show, is checked as `verify --deep` does, and is the "
       "newest again if it is whole; else nothing changes. Free space keeps it until the next "
-      "commit.");
+      "commit. Items that were put into a frontier since the generation that comes back are gone, "
+      "and their IDs are given again.");
   add_file(parser, options->path);
   parser.flag("--forward", options->forward, "publish a newer generation that was lost");
   add_lock_wait(parser, options->lock_wait_seconds);

@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
+#include "cli/wall_clock.h"
 #include "model/format_text.h"
 #include "model/verify_view.h"
 
@@ -43,9 +44,7 @@ struct TimesAhead {
 Result<std::optional<TimesAhead>> find_times_ahead(const Snapshot& snapshot,
                                                    const std::string& database,
                                                    const StopSignals& stop) {
-  using std::chrono::microseconds;
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  const auto now_us = std::chrono::duration_cast<microseconds>(since_1970).count();
+  const std::int64_t now_us = wall_clock_us();
   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, database));
   std::uint64_t count = 0;
   PageInfo furthest;

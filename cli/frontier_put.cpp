@@ -34,8 +34,8 @@ std::string_view parse_put_line(std::string_view line, FrontierItem& item) {
   const char* const begin = line.data() + tab + 1;
   const char* const end = line.data() + line.size();
   const auto [stopped, error] = std::from_chars(begin, end, item.priority);
-  if (error != std::errc{} || std::isnan(item.priority)) return kForm;
-  if (stopped != end && *stopped != '\t') return kForm;
+  if (error != std::errc{} || (stopped != end && *stopped != '\t')) return kForm;
+  if (std::isnan(item.priority)) return "has `nan` as its PRIORITY: give a number, or inf or -inf";
   item.body = {};
   if (stopped != end) item.body = {stopped + 1, static_cast<std::size_t>(end - stopped) - 1};
   return item.body.size() > kBodyBytesMax ? "has a body of more than 65,536 bytes" : "";
@@ -49,8 +49,12 @@ class PutRun {
   /// An exit code. `why`: of the end of the batch.
   int put(const LineBatch& batch, LineBatches::Why why);
   [[nodiscard]] bool is_open() const { return target_.has_value(); }
+  /// Lines of the input that are committed: the first ones.
+  [[nodiscard]] std::uint64_t line_count() const { return line_count_; }
   /// Tells the counts; makes the frontier first if no line did.
   int finish();
+  /// Says up to which line it has committed, for a run that ends before its input does.
+  void note_rest() const;
 
  private:
   bool open();
@@ -62,6 +66,7 @@ class PutRun {
   std::optional<OpenFrontier> target_;
   std::string name_;
   int code_ = kExitDone;
+  std::uint64_t line_count_ = 0;
   std::uint64_t put_count_ = 0;
   std::uint64_t refused_count_ = 0;
   std::uint64_t waiting_count_ = 0;
@@ -114,6 +119,7 @@ int PutRun::put(const LineBatch& batch, LineBatches::Why why) {
     if (!open()) return code_;
     if (const int code = commit(items); code != kExitDone) return code;
   }
+  if (problem.empty() && !batch.empty()) line_count_ = batch.number(batch.size() - 1);
   if (!problem.empty()) {
     return fail_with(
         problem + (put_count_ + refused_count_ == 0 ? "nothing was put"
@@ -131,12 +137,38 @@ int PutRun::finish() {
     }
   }
   if (const int code = close(); code != kExitDone) return code;
-  return print_document({{{"name", model::Unit::kText, name_},
-                          {"put_count", model::Unit::kCount, put_count_},
-                          {"refused_count", model::Unit::kCount, refused_count_},
-                          {"waiting_count", model::Unit::kCount, waiting_count_}},
-                         {}},
-                        put_.as_json);
+  const model::Document counts{{{"name", model::Unit::kText, name_},
+                                {"line_count", model::Unit::kCount, line_count_},
+                                {"put_count", model::Unit::kCount, put_count_},
+                                {"refused_count", model::Unit::kCount, refused_count_},
+                                {"waiting_count", model::Unit::kCount, waiting_count_}},
+                               {}};
+  const int code = print_document(counts, put_.as_json);
+  return code == kExitDone && refused_count_ != 0 ? kExitNo : code;
+}
+
+void PutRun::note_rest() const {
+  const std::string input = model::format_printable(put_.input);
+  note(line_count_ == 0
+           ? input + ": no line was committed: give all of them again"
+           : fmt::format("{}: committed up to line {}; `tail -n +{}` gives the lines after it",
+                         input, line_count_, line_count_ + 1));
+}
+
+/// An exit code; where it is not 0 it has said why.
+int put_batches(LineBatches& batches, const std::string& input, PutRun& run) {
+  LineBatch batch;
+  while (true) {
+    const auto why = batches.next(batch, run.is_open());
+    if (why && *why == LineBatches::Why::kRefused) {
+      note_refused_input(input, batches.refusal());
+      return kExitNo;
+    }
+    const int code = run.put(batch, why.value_or(LineBatches::Why::kEnd));
+    if (code != kExitDone) return code;
+    if (!why) return fail_with_input(input, why.error());
+    if (*why == LineBatches::Why::kEnd) return kExitDone;
+  }
 }
 
 }  // namespace
@@ -148,21 +180,17 @@ int put_lines(const FrontierSourceOptions& source, const FrontierPut& put) {
     return fail_with_unopened(put.input, input.open_errno());
   }
   LineBatches batches(input, kLinesAtOnce);
-  LineBatch batch;
   PutRun run(source, put);
-  while (true) {
-    const auto why = batches.next(batch, run.is_open());
-    if (why && *why == LineBatches::Why::kRefused) {
-      note_refused_input(put.input, batches.refusal());
-      return kExitNo;
-    }
-    const int code = run.put(batch, why.value_or(LineBatches::Why::kEnd));
-    if (code != kExitDone) return code;
-    if (!why) return fail_with_input(put.input, why.error());
-    if (*why == LineBatches::Why::kEnd) break;
+  int code = put_batches(batches, put.input, run);
+  if (code == kExitUsage) return code;  // the line is named
+  const bool is_stopped = code == kExitDone && stop.requested() != 0;
+  // A frontier without a line is made of an input that was read as a whole.
+  if (code == kExitDone && (!is_stopped || run.line_count() != 0)) {
+    code = run.finish();
+    if (!is_stopped) return code;
   }
-  const int code = run.finish();
-  return stop.requested() != 0 ? exit_code_of_signal(stop.requested()) : code;
+  run.note_rest();
+  return is_stopped ? exit_code_of_signal(stop.requested()) : code;
 }
 
 }  // namespace crawlstore::cli

@@ -133,7 +133,9 @@ Option add_duration(Parser& parser, const std::string& spelling, std::uint64_t& 
       return {};
     }
     const auto time = model::parse_duration(text);
-    if (!time) return "a time such as 500ms, 2s, 10min, 3h or 7d is expected, not " + text;
+    if (!time) {
+      return "a time such as 500ms, 2s, 10min, 3h or 7d, up to 106751d, is expected, not " + text;
+    }
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(*time).count();
     to_ms = static_cast<std::uint64_t>(ms);
     return ms == 0 ? "at least 1ms" : "";

@@ -183,11 +183,6 @@ Result<std::optional<GroupState>> group_state(const FrontierView& frontier, std:
   return std::optional(std::move(state));
 }
 
-std::uint64_t time_of(const FrontierInfo& info, std::int64_t now_us) {
-  return std::max(info.clock_ms,
-                  static_cast<std::uint64_t>(std::max<std::int64_t>(now_us, 0)) / 1000);
-}
-
 Timeline timeline_at(const FrontierLook& look, std::uint64_t now_ms) {
   Timeline timeline;
   const auto count = [&look](DueCounts& into, std::uint64_t after_ms, std::uint64_t until_ms) {

@@ -38,9 +38,6 @@ Result<FrontierLook> look_at(const FrontierView& frontier);
 /// One group, at the cost of a pass over leases and, if it has some, over later items.
 Result<std::optional<GroupState>> group_state(const FrontierView& frontier, std::string_view key);
 
-/// Returns the time of the frontier now: by the wall clock, but never before its own clock.
-std::uint64_t time_of(const FrontierInfo& info, std::int64_t now_us);
-
 /// Counts of what falls due in an interval.
 struct DueCounts {
   std::uint64_t group_count = 0;

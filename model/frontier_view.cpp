@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/frontier_due.h"
 #include "model/frontier_rule.h"
 
 namespace crawlstore::model {
@@ -53,15 +54,20 @@ ReadableFrontiers readable_frontiers(const Snapshot& snapshot) {
   return found;
 }
 
-std::vector<Field> frontier_fields(const FrontierView& frontier) {
+std::vector<Field> frontier_fields(const FrontierView& frontier, std::int64_t wall_us) {
   const FrontierInfo& info = frontier.info();
-  return {{"name", Unit::kText, info.name},
-          {"group_count", Unit::kCount, info.group_count},
-          {"waiting_count", Unit::kCount, info.waiting_count},
-          {"leased_count", Unit::kCount, info.leased_count},
-          {"clock_us", Unit::kTimeUs, time_cell(info.clock_ms)},
-          {"next_due_us", Unit::kTimeUs, time_cell(frontier.next_due_ms().value_or(0))},
-          {"default_rule", Unit::kText, format_rule(info.default_rule)}};
+  std::vector<Field> fields{
+      {"name", Unit::kText, info.name},
+      {"group_count", Unit::kCount, info.group_count},
+      {"waiting_count", Unit::kCount, info.waiting_count},
+      {"leased_count", Unit::kCount, info.leased_count},
+      {"clock_us", Unit::kTimeUs, time_cell(info.clock_ms)},
+      {"next_due_us", Unit::kTimeUs, time_cell(frontier.next_due_ms().value_or(0))},
+      {"default_rule", Unit::kText, format_rule(info.default_rule)}};
+  const double ahead =
+      seconds_from(static_cast<std::uint64_t>(wall_us) / 1000, info.time_at_ms(wall_us));
+  if (ahead > 1) fields.push_back({"clock_ahead_seconds", Unit::kSeconds, ahead});
+  return fields;
 }
 
 std::vector<Field> group_fields(const FrontierGroup& group) {

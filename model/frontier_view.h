@@ -5,6 +5,7 @@
 /// FrontierView.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -24,8 +25,9 @@ struct ReadableFrontiers {
 };
 ReadableFrontiers readable_frontiers(const Snapshot& snapshot);
 
-/// The counts of a frontier, its times and its default rule.
-std::vector<Field> frontier_fields(const FrontierView& frontier);
+/// The counts of a frontier, its times and its default rule; and by how much its time is ahead of
+/// the wall clock, which shows `wall_us`, if that is more than a second.
+std::vector<Field> frontier_fields(const FrontierView& frontier, std::int64_t wall_us);
 /// The same of a group.
 std::vector<Field> group_fields(const FrontierGroup& group);
 

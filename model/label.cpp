@@ -16,6 +16,7 @@ constexpr std::array kWholeNames{
     Pair{"bytes", "size"},
     Pair{"changed_most", "changed most"},
     Pair{"coder_bytes", "memory of coders"},
+    Pair{"clock_ahead_seconds", "clock ahead by"},
     Pair{"commit_time_us", "committed"},
     Pair{"copy_index", "copy"},
     Pair{"crawled_share", "share crawled"},

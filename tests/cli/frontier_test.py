@@ -17,12 +17,13 @@ FREE = "delay=none,in-flight=1000000"  # a group that may be visited at any time
 
 
 class FrontierTest(command.CommandTest):
-    def put(self, items, *words):
+    def put(self, items, *words, code=0):
         """items: [(group, priority, body)]."""
         lines = b"".join(b"%s\t%r\t%s\n" % (group.encode(), priority, body)
                          for group, priority, body in items)
-        return json.loads(self.succeed("frontier", "x.crawl", "--put", "-", "--json", *words,
-                                       data=lines).out)
+        answer = self.run_command("frontier", "x.crawl", "--put", "-", "--json", *words, data=lines)
+        self.assertEqual(answer.code, code, answer.err)
+        return json.loads(answer.out)
 
     def set_rule(self, group, rule):
         return self.succeed("frontier", "x.crawl", "--group", group, "--set", rule)
@@ -126,11 +127,12 @@ class Crawl(FrontierTest):
     def test_refuses_what_is_beyond_a_limit(self):
         self.put([], "--default", FREE + ",limit=2")
         self.set_rule("b", "limit=none,finished-limit=1")
-        put = self.put([(group, 1, b"") for group in "aaabbb"])
-        self.assertEqual((put["put_count"], put["refused_count"]), (5, 1))
+        put = self.put([(group, 1, b"") for group in "aaabbb"], code=1)
+        self.assertEqual((put["line_count"], put["put_count"], put["refused_count"]), (6, 5, 1))
         self.done("".join(f"{item}\n" for item in self.ids("--per-group", "9")))
-        self.assertRegex(self.succeed("frontier", "x.crawl", "--put", "-",
-                                      data=b"a\t1\t\nb\t1\t\n").out, rb"refused\D+2\b")
+        answer = self.run_command("frontier", "x.crawl", "--put", "-", data=b"a\t1\t\nb\t1\t\n")
+        self.assertRegex(answer.out, rb"refused\D+2\b")
+        self.assertEqual(answer.code, 1)
         self.assertEqual([(row["put_count"], row["finished_count"])
                           for row in self.info("--groups")["groups"]], [(3, 3), (2, 2)])
         self.assert_whole()
@@ -146,8 +148,11 @@ class Crawl(FrontierTest):
         self.assertEqual(self.take(), [])
         self.done(f"{items[0]}\n")
         self.assertEqual(len(self.take()), 1)
-        self.refuse(2, "the parent of a group has no parent", "frontier", "x.crawl", "--group",
-                    "10.0.0.1", "--set", "parent=a")
+        for group, parent, why in (("10.0.0.1", "d", "--set: the group is a parent .*none, first$"),
+                                   ("d", "a", "has a parent itself.*name that one"),
+                                   ("a", "a", "cannot be its own parent")):
+            self.refuse(2, why, "frontier", "x.crawl", "--group", group, "--set",
+                        f"parent={parent}")
         self.set_rule("a", "parent=none")
         self.assert_whole()
 
@@ -312,7 +317,7 @@ class Sides(FrontierTest):
 class Lines(FrontierTest):
     def test_of_an_input_that_are_none_end_it(self):
         for line, why in ((b"a", "is no GROUP TAB PRIORITY TAB BODY"),
-                          (b"a\tx\ty", "is no GROUP TAB.*"), (b"a\tnan\ty", "is no GROUP TAB.*"),
+                          (b"a\tx\ty", "is no GROUP TAB.*"), (b"a\tnan\ty", "has `nan` as.*"),
                           (b"a\t1 \ty", "is no GROUP TAB.*"),
                           (b"a" * 65_536 + b"\t1\ty", "has a group of more than 65,535 bytes"),
                           (b"a\t1\t" + b"y" * 65_537, "has a body of more than 65,536 bytes")):
@@ -368,6 +373,7 @@ class Options(FrontierTest):
                            (["frontier", "--put", "-", "-n", "1"], "go with lists"),
                            (["frontier", "--put", "-", "--default", "delay=2s"], "keeps the def"),
                            (["take", "-n", "0"], "from 1"), (["take", "--lease", "0s"], "at least"),
+                           (["take", "--lease", "200000d"], "up to 106751d"),
                            (["take", "--per-group", "0"], "from 1"),
                            (["take", "--wait", "5"], "a time such as 500ms, 2s, 10min")):
             self.refuse(2, why, words[0], "x.crawl", *words[1:])

@@ -25,7 +25,7 @@
 
 namespace crawlstore::testing {
 
-inline constexpr std::uint64_t kFrontierBegin = 4'000'000'000'000;  // behind the wall clock
+inline constexpr std::uint64_t kFrontierBegin = 1'000'000'000'000;  // before the wall clock
 
 class FrontierCalls : public ::testing::Test {
  protected:

@@ -15,7 +15,7 @@
 namespace crawlstore::testing {
 namespace {
 
-constexpr std::uint64_t kBegin = 4'000'000'000'000;  // behind the wall clock
+constexpr std::uint64_t kBegin = 1'000'000'000'000;  // before the wall clock
 
 struct SeenItem {
   std::string group;

@@ -334,5 +334,30 @@ TEST_F(FrontierCalls, MayBeCommittedOneByOne) {
   expect_whole();
 }
 
+/// After a first put that failed, the next one may come with another default rule.
+TEST(NewFrontier, IsMadeByCloseAndByWhatItGetsButNotByItsEnd) {
+  MemoryStore store;
+  const auto names = [&store] {
+    std::vector<std::string> found;
+    for (const auto& info : must(FrontierView::list(must(store->snapshot())))) {
+      found.push_back(info.name);
+    }
+    return found;
+  };
+  (void)must(Frontier::open(*store, "left"));
+  {
+    auto dropped = must(Frontier::open(*store, "dropped"));
+    const auto transaction = must(Transaction::begin(*store));
+    must(dropped.put(std::vector<FrontierItem>{{"a", 1}}));
+  }
+  must(must(Frontier::open(*store, "closed")).close());
+  {
+    auto used = must(Frontier::open(*store, "used"));
+    must(used.put(std::vector<FrontierItem>{{"a", 1}}));
+  }
+  must(store->commit());
+  EXPECT_EQ(names(), (std::vector<std::string>{"closed", "used"}));
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

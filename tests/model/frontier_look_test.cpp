@@ -33,14 +33,6 @@ TEST(Timeline, CountsWhatFallsDueInEachInterval) {
   EXPECT_EQ(timeline.beyond, (DueCounts{1, 1, 0}));
 }
 
-TEST(FrontierTime, IsNeverBeforeItsClock) {
-  FrontierInfo info;
-  EXPECT_EQ(model::time_of(info, 5'999), 5U);
-  EXPECT_EQ(model::time_of(info, -1), 0U);
-  info.clock_ms = kNow;
-  EXPECT_EQ(model::time_of(info, 5'999), kNow);
-}
-
 /// Two groups, one of which is leased and has an item for later.
 class Look : public ::testing::Test {
  protected:

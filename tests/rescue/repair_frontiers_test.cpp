@@ -18,7 +18,7 @@
 namespace crawlstore::testing {
 namespace {
 
-constexpr std::uint64_t kBegin = 4'000'000'000'000;  // behind the wall clock
+constexpr std::uint64_t kBegin = 1'000'000'000'000;  // before the wall clock
 constexpr std::size_t kItems = 20'000;
 constexpr std::size_t kGroups = 300;
 constexpr std::size_t kKeyBytes = 1500;

@@ -56,7 +56,7 @@ class FrontierPanel final : public Panel {
     const auto loaded = load_.loaded();
     if (loaded == nullptr) return;
     if (loaded->problem) return draw_problem(ui, *loaded->problem);
-    const std::uint64_t now_ms = model::time_of(loaded->look->info, ui.now_us);
+    const std::uint64_t now_ms = loaded->look->info.time_at_ms(ui.now_us);
     ui.actions.redraw_at(ui.now_us + kRedrawUs);
     draw_facts(ui, *view, *loaded, now_ms);
     const ImVec2 room = ImGui::GetContentRegionAvail();

@@ -48,11 +48,10 @@ void PageGroups::ask(Ui& ui, const model::FileView& view, const std::string& hos
                   auto all = std::make_shared<std::vector<Found>>();
                   for (const FrontierInfo& info : infos) {
                     if (!is_small(info)) continue;
-                    Found found{info.name, info.default_rule, info.clock_ms, {}, {}};
+                    Found found{info, {}, {}};
                     const auto frontier = FrontierView::open(snapshot, info.name);
                     if (frontier) {
-                      found.default_rule = frontier->info().default_rule;
-                      found.clock_ms = frontier->info().clock_ms;
+                      found.frontier = frontier->info();
                       auto state = model::group_state(*frontier, host);
                       if (state) found.state = std::move(*state);
                       if (!state) found.problem = state.error();
@@ -81,7 +80,7 @@ void PageGroups::draw(Ui& ui, const model::FileView& view, const std::string& ho
 
 void PageGroups::draw_found(Ui& ui, const std::string& host) const {
   for (const Found& found : **found_) {
-    const std::string name = shown_text(found.frontier);
+    const std::string name = shown_text(found.frontier.name);
     if (found.problem) {
       draw_problem(ui, *found.problem);
       continue;
@@ -94,11 +93,10 @@ void PageGroups::draw_found(Ui& ui, const std::string& host) const {
     draw_text(ui, "group in " + name, ui.palette.faint);
     const std::string title = shown_text(host);
     place_beside(text_width(title), ui.px(8));
-    draw_link(ui, "page.group." + name, title, {"frontier", FrontierThing{found.frontier, host}});
-    FrontierInfo clock;
-    clock.clock_ms = found.clock_ms;
-    const std::string text =
-        model::describe_group(*found.state, found.default_rule, model::time_of(clock, ui.now_us));
+    draw_link(ui, "page.group." + name, title,
+              {"frontier", FrontierThing{found.frontier.name, host}});
+    const std::string text = model::describe_group(*found.state, found.frontier.default_rule,
+                                                   found.frontier.time_at_ms(ui.now_us));
     place_beside(text_width(text), ui.px(8));
     draw_paragraph(ui, text, ui.palette.text);
     ui.actions.redraw_at(ui.now_us + 1'000'000);

@@ -26,9 +26,7 @@ class PageGroups {
 
  private:
   struct Found {
-    std::string frontier;
-    FrontierRule default_rule;
-    std::uint64_t clock_ms = 0;
+    FrontierInfo frontier;
     std::optional<model::GroupState> state;  // nothing: there is no such group
     std::optional<Error> problem;
   };

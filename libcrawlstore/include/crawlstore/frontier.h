@@ -13,8 +13,11 @@
 /// lasts. Inside a Transaction it does not, and nobody may be told before that commits.
 ///
 /// Times are milliseconds since 1970. In a process time runs by the clock of the system's uptime,
-/// so that jumps of the wall clock neither end leases nor stop a crawl; it begins with the wall
-/// clock, and never before the last time in the file.
+/// so that jumps of the wall clock neither end leases nor stop a crawl. It begins with the wall
+/// clock. If the last time in the file is later, as after a wall clock that was ahead, it begins
+/// there, and with what has passed by the wall clock since the last commit: then now_ms() is ahead
+/// of the wall clock, and all times, such as `not_before_ms`, are meant and given by now_ms().
+/// Commits without a change of such a frontier cost it the time since the last one with one.
 ///
 /// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
 /// is copied. Threads: any number; they take turns with all that changes the store. Memory: 220
@@ -56,11 +59,13 @@ class Frontier {
 
   Frontier(Frontier&&) noexcept;
   Frontier& operator=(Frontier&&) noexcept;
-  ~Frontier();  ///< close(); after an error the store keeps what waits for its next commit
+  /// close(); after an error the store keeps what waits for its next commit. A frontier that would
+  /// be made, and has got nothing, is not made then.
+  ~Frontier();
 
   /// Puts all items but those beyond a limit of their group, or none after an error. Those that
   /// are put get the ids from that of the first on, unless ids are the caller's. Such an id must
-  /// not wait: its item may be taken twice.
+  /// not wait: its item may be taken twice; of two with one group, priority and id either is first.
   ///   errors  kInvalidArgument: a priority is no number, a time of 2^48 or more, an id is missing
   ///           or not wanted, or its item was taken and is not finished; kTooLarge: a key or a
   ///           body; there are 2^32 - 1 groups

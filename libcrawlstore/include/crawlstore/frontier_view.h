@@ -30,11 +30,15 @@ struct FrontierInfo {
   std::uint64_t waiting_count = 0;
   std::uint64_t leased_count = 0;
   std::uint64_t clock_ms = 0;         ///< of the last call that had one
+  std::int64_t commit_time_us = 0;    ///< the wall clock at the last commit of the store
   std::uint64_t step_count = 0;       ///< that were ever made
   std::size_t run_count = 0;          ///< in the file
   std::uint64_t allocated_bytes = 0;  ///< checksums and padding included
   FrontierRule default_rule{};
   std::size_t item_run_count = 0;  ///< of these runs, those of items
+
+  /// The time with which a Frontier would begin that is opened when the wall clock shows `wall_us`.
+  [[nodiscard]] std::uint64_t time_at_ms(std::int64_t wall_us) const;
 };
 
 /// A group at the clock of its frontier.

@@ -18,7 +18,7 @@ Result<void> check_key(std::string_view group) {
 
 Result<void> check_item(const FrontierItem& item) {
   if (std::isnan(item.priority)) {
-    return fail(Errc::kInvalidArgument, "a priority is not a number");
+    return fail(Errc::kInvalidArgument, "a priority is NaN, which has no place in an order");
   }
   if (item.body.size() > format::kItemBodyBytesMax) {
     return fail(Errc::kTooLarge, "the body of an item has at most 65,536 bytes");
@@ -93,10 +93,20 @@ Result<void> check_parent(const GroupTable& groups, std::string_view group,
   CRAWLSTORE_TRY(check_key(*rule.parent));
   const auto own = groups.find(group);
   const auto parent = groups.find(*rule.parent);
-  const bool has_parent = parent && groups.setting(*parent).parent;
-  const bool has_children = own && groups.families().find(*own) != nullptr;
-  if (*rule.parent != group && !has_parent && !has_children) return {};
-  return fail(Errc::kInvalidArgument, "the parent of a group has no parent itself");
+  if (*rule.parent == group) {
+    return fail(Errc::kInvalidArgument, "a group cannot be its own parent: name another one");
+  }
+  if (parent && groups.setting(*parent).parent) {
+    return fail(Errc::kInvalidArgument,
+                "the parent that the rule names has a parent itself, and there is one level of "
+                "parents: name that one, or take it from the parent first");
+  }
+  if (own && groups.families().find(*own) != nullptr) {
+    return fail(Errc::kInvalidArgument,
+                "the group is a parent of others, and there is one level of parents: give those "
+                "another parent, or none, first");
+  }
+  return {};
 }
 
 Result<void> check_ids(std::span<const FrontierItem> items, const State& state, bool has_own_ids) {

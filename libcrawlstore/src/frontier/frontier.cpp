@@ -109,7 +109,7 @@ Result<void> Frontier::Impl::undo(StepLog::Mark mark) {
 }
 
 Result<void> Frontier::Impl::set_clock(std::optional<std::uint64_t> now_ms) {
-  const std::uint64_t now = std::min(now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
+  const std::uint64_t now = clock->time_ms(now_ms);
   return now > state.clock() ? step(format::ClockStep{now}) : Result<void>();
 }
 
@@ -124,44 +124,15 @@ Result<std::uint32_t> Frontier::Impl::group_of(std::optional<std::uint32_t> know
   return state.groups().count() - 1;
 }
 
-Result<std::vector<TakenItem>> Frontier::Impl::take(const TakeOptions& options) {
-  const std::uint64_t now =
-      std::min(options.now_ms.value_or(clock->now_ms()), format::kItemTimeMax);
-  return frontier::take_items(state, options, now, steps);
-}
-
-/// Answers all calls of take() that wait, with one commit.
-Result<void> Frontier::Impl::take_for_all() {
-  const StepLog::Mark mark = steps.mark();
-  const auto calls = take_calls.hand_out();
-  const auto go_back_to = [this](StepLog::Mark of) {
-    if (!undo(of)) store->writer->poison();
-  };
-  bool has_taken = false;
-  for (TakeCall* const call : calls) {
-    const StepLog::Mark before_call = steps.mark();
-    call->taken = take(call->options);
-    if (!*call->taken) go_back_to(before_call);
-    has_taken = has_taken || (*call->taken && !(*call->taken)->empty());
-  }
-  if (!has_taken || !commits_takes) return {};
-  const auto committed_all = store->commit_all();
-  if (committed_all) return {};
-  for (TakeCall* const call : calls) {
-    if (*call->taken && !(*call->taken)->empty()) {
-      call->taken = tl::unexpected<Error>(committed_all.error());
-    }
-  }
-  go_back_to(mark);
-  return {};
-}
-
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing) return {};
-  frontier::VersionWriter writer(*store->writer, id, checkpoint_bytes, join);
+  if (is_let_go && !committed && !in_commit && steps.is_empty()) return {};
+  frontier::VersionWriter writer(*store->writer, id, options.checkpoint_bytes, join);
   if (!in_commit) {
+    // Time until this commit that is not in the file would be lost to the next process.
+    if (clock->is_ahead() && !steps.is_empty()) CRAWLSTORE_TRY(set_clock({}));
     if (committed && steps.is_empty()) return {};
-    CRAWLSTORE_TRY(in_commit, writer.write(committed ? *committed : empty, steps, state));
+    CRAWLSTORE_TRY(in_commit, writer.write(last_version(), steps, state));
   }
   const auto put = writer.put(*in_commit, own_name);
   if (!put) in_commit.reset();
@@ -218,7 +189,9 @@ Frontier& Frontier::operator=(Frontier&& other) noexcept {
 }
 
 Frontier::~Frontier() {
-  if (impl_ != nullptr) Participant::let_go(impl_);
+  if (impl_ == nullptr) return;
+  impl_->is_let_go = true;
+  Participant::let_go(impl_);
 }
 
 Result<Frontier> Frontier::open(Store& store, std::string_view name,
@@ -247,7 +220,11 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
       return fail(Errc::kInvalidArgument, "this frontier gives ids itself");
     }
   }
-  impl->clock.emplace(impl->state.clock());
+  impl->clock.emplace(impl->state.clock(), inside->writer->directory()->superblock.commit_time_us);
+  // Time goes on by the wall clock of the next commit, so one is to come.
+  if (impl->clock->was_set_back()) {
+    CRAWLSTORE_TRY(impl->step(format::ClockStep{impl->state.clock()}));
+  }
   impl->admit();
   return Frontier(std::move(impl));
 }
@@ -255,8 +232,9 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
 Result<FrontierPutDone> Frontier::put(std::span<const FrontierItem> items) {
   for (const FrontierItem& item : items) CRAWLSTORE_TRY(frontier::check_item(item));
   return impl_->change([&]() -> Result<FrontierPutDone> {
-    CRAWLSTORE_TRY(frontier::check_ids(items, impl_->state, impl_->has_own_ids()));
-    FrontierPutDone done{impl_->next_id(), {}};
+    const format::FrontierTable& table = impl_->last_version().table;
+    CRAWLSTORE_TRY(frontier::check_ids(items, impl_->state, table.has_own_ids));
+    FrontierPutDone done{std::max(impl_->state.next_id(), table.next_id), {}};
     std::uint64_t next = done.first_id;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const FrontierItem& item = items[i];
@@ -276,18 +254,52 @@ Result<FrontierPutDone> Frontier::put(std::span<const FrontierItem> items) {
   });
 }
 
+namespace {
+
+Result<std::vector<TakenItem>> take_items(Frontier::Impl& impl, const TakeOptions& options) {
+  return frontier::take_items(impl.state, options, impl.clock->time_ms(options.now_ms), impl.steps);
+}
+
+/// Answers all calls of take() that wait, with one commit.
+Result<void> take_for_all(Frontier::Impl& impl) {
+  const StepLog::Mark mark = impl.steps.mark();
+  const auto calls = impl.take_calls.hand_out();
+  const auto go_back_to = [&impl](StepLog::Mark of) {
+    if (!impl.undo(of)) impl.store->writer->poison();
+  };
+  bool has_taken = false;
+  for (TakeCall* const call : calls) {
+    const StepLog::Mark before_call = impl.steps.mark();
+    call->taken = take_items(impl, call->options);
+    if (!*call->taken) go_back_to(before_call);
+    has_taken = has_taken || (*call->taken && !(*call->taken)->empty());
+  }
+  if (!has_taken || !impl.options.commits_takes) return {};
+  const auto committed = impl.store->commit_all();
+  if (committed) return {};
+  for (TakeCall* const call : calls) {
+    if (*call->taken && !(*call->taken)->empty()) {
+      call->taken = tl::unexpected<Error>(committed.error());
+    }
+  }
+  go_back_to(mark);
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<TakenItem>> Frontier::take(const TakeOptions& options) {
   if (options.per_group == 0) {
     return fail(Errc::kInvalidArgument, "a take lets nothing be taken of a group");
   }
   if (impl_->store->in_transaction()) {
-    return impl_->change_all([&] { return impl_->take(options); });
+    return impl_->change_all([&] { return take_items(*impl_, options); });
   }
   CRAWLSTORE_TRY(impl_->store->check_outside());
   TakeCall call{options};
   Result<void> ended;
   impl_->take_calls.wait(call,
-                         [&] { ended = impl_->change([&] { return impl_->take_for_all(); }); });
+                         [&] { ended = impl_->change([&] { return take_for_all(*impl_); }); });
   if (call.taken) return std::move(*call.taken);
   return tl::unexpected<Error>(ended.error());
 }

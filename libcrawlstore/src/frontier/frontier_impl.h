@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,8 +15,8 @@
 
 #include "container/store_impl.h"
 #include "frontier/check_call.h"
+#include "frontier/frontier_clock.h"
 #include "frontier/take_calls.h"
-#include "frontier/uptime_clock.h"
 #include "frontier/version.h"
 
 namespace crawlstore {
@@ -24,19 +25,17 @@ namespace crawlstore {
 /// a step half made; then it is made anew of both.
 struct Frontier::Impl final : Participant {
   Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name,
-       const FrontierOptions& options)
+       const FrontierOptions& of_options)
       : Participant(std::move(of_store), SegmentKind::kFrontier),
         own_name(of_name),
-        checkpoint_bytes(options.checkpoint_bytes),
-        commits_takes(options.commits_takes),
-        state(frontier::group_rule(options.default_rule)) {
+        options(of_options),
+        state(frontier::group_rule(of_options.default_rule)) {
     empty.table.default_rule = frontier::group_rule(options.default_rule);
     empty.table.has_own_ids = options.has_own_ids;
   }
 
   const std::string own_name;
-  const std::uint64_t checkpoint_bytes;
-  const bool commits_takes;
+  const FrontierOptions options;
   SegmentId id;
   frontier::Version empty;  // of a frontier that no generation has
   frontier::State state;
@@ -46,8 +45,9 @@ struct Frontier::Impl final : Participant {
   frontier::VersionWriter::Join join;          // of runs of items, under way; or nullptr
   std::optional<frontier::StepLog::Mark>
       before;  // of the transaction under way, since it touched this
-  std::optional<frontier::UptimeClock> clock;
-  frontier::TakeCalls take_calls;  // outside of transactions
+  std::optional<frontier::FrontierClock> clock;
+  std::atomic<bool> is_let_go = false;  // no caller has it any more
+  frontier::TakeCalls take_calls;       // outside of transactions
 
   Result<void> load(const format::SegmentEntry& entry);
   Result<frontier::StoredState> read_committed();
@@ -59,13 +59,8 @@ struct Frontier::Impl final : Participant {
   Result<void> undo(frontier::StepLog::Mark mark);
   Result<void> set_clock(std::optional<std::uint64_t> now_ms);
   Result<std::uint32_t> group_of(std::optional<std::uint32_t> known, std::string_view key);
-  Result<std::vector<TakenItem>> take(const TakeOptions& options);
-  Result<void> take_for_all();
-  [[nodiscard]] bool has_own_ids() const {
-    return (committed ? *committed : empty).table.has_own_ids;
-  }
-  [[nodiscard]] std::uint64_t next_id() const {
-    return std::max(state.next_id(), committed ? committed->table.next_id : 0);
+  [[nodiscard]] const frontier::Version& last_version() const {
+    return committed ? *committed : empty;
   }
 
   Result<void> prepare(CommitScope scope) override;

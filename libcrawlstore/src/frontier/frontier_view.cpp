@@ -9,6 +9,7 @@
 #include "base/inside.h"
 #include "container/reader.h"
 #include "format/queue_run.h"
+#include "frontier/frontier_clock.h"
 #include "frontier/item_run_join.h"
 #include "frontier/snapshot_state.h"
 
@@ -64,6 +65,10 @@ class Bodies {
 };
 
 }  // namespace
+
+std::uint64_t FrontierInfo::time_at_ms(std::int64_t wall_us) const {
+  return frontier::time_at(clock_ms, commit_time_us, wall_us);
+}
 
 struct FrontierView::Impl : frontier::SnapshotState {};
 

@@ -90,8 +90,8 @@ Result<FrontierRewrite> Frontier::rewrite(const RewritePriority& priority_of) {
       done.changed_count += *after == before ? 0 : 1;
       return std::optional(format::queue_order(*after + 0.0));
     };
-    frontier::VersionWriter writer(*impl_->store->writer, impl_->id, impl_->checkpoint_bytes,
-                                   impl_->join);
+    frontier::VersionWriter writer(*impl_->store->writer, impl_->id,
+                                   impl_->options.checkpoint_bytes, impl_->join);
     CRAWLSTORE_TRY(impl_->in_commit,
                    writer.write(impl_->committed ? *impl_->committed : impl_->empty, impl_->steps,
                                 impl_->state, &rewrite));

@@ -29,7 +29,7 @@ Result<FrontierSegments> frontier_segments(const Snapshot& snapshot,
   return read_segments(Inside::of(snapshot).directory(), entry, payload);
 }
 
-FrontierInfo info_of(const FrontierSegments& found) {
+FrontierInfo info_of(const Snapshot& snapshot, const FrontierSegments& found) {
   FrontierInfo info{.id = found.frontier->id,
                     .name = found.frontier->name,
                     .has_own_ids = found.table.has_own_ids,
@@ -37,6 +37,7 @@ FrontierInfo info_of(const FrontierSegments& found) {
                     .waiting_count = found.table.waiting_count,
                     .leased_count = found.table.leased_count,
                     .clock_ms = found.table.clock_ms,
+                    .commit_time_us = Inside::of(snapshot).directory().superblock.commit_time_us,
                     .step_count = found.table.step_count,
                     .default_rule = frontier_rule(found.table.default_rule)};
   if (found.items != nullptr) info.item_run_count = found.items->runs.size();
@@ -63,7 +64,7 @@ std::vector<const format::SegmentEntry*> list_frontiers(const Snapshot& snapshot
 
 Result<FrontierInfo> read_info(const Snapshot& snapshot, const format::SegmentEntry& entry) {
   CRAWLSTORE_TRY(const auto found, frontier_segments(snapshot, entry));
-  return info_of(found);
+  return info_of(snapshot, found);
 }
 
 Result<SnapshotState> read_snapshot_state(const Snapshot& snapshot,
@@ -80,7 +81,7 @@ Result<SnapshotState> read_snapshot_state(const Snapshot& snapshot,
         std::make_shared<const container::Run>(Inside::of(snapshot).run_reader(segment.id, run)));
   };
   CRAWLSTORE_TRY(auto stored, read_state(found, read, open_items));
-  return SnapshotState{snapshot, info_of(found), std::move(stored.state)};
+  return SnapshotState{snapshot, info_of(snapshot, found), std::move(stored.state)};
 }
 
 FrontierGroup group_of(const State& state, std::uint32_t number) {
