@@ -88,7 +88,10 @@ Action define_recover(Parser& parser) {
       "where no root is whole, is found by the ends of runs; a name that nothing tells is made up. "
       "NEW appears when it is whole: verified to the last rule, and on "
       "the disk. Nothing is in it whose checksum was wrong. Links are taken from the other "
-      "direction, keys of pages from URLs; pages keep their indexes. Exit code 0: nothing was "
+      "direction, keys of pages from URLs; pages keep their indexes. A frontier of whose steps "
+      "some "
+      "cannot be read is as it was before the first of them; limits of its groups do not count "
+      "items that are lost, so that they can be put again. Exit code 0: nothing was "
       "lost; 1: NEW is good, and lacks what is named; others: there is no NEW, "
       "unless only the report could not be printed.");
   add_file(parser, options->path);

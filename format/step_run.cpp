@@ -463,8 +463,15 @@ Result<StepReader> StepReader::open(std::span<const std::byte> payload) {
   return StepReader(payload, run, header.step_count);
 }
 
+void StepReader::cut(std::size_t whole_bytes) {
+  rest_ = rest_.first(whole_bytes - sizeof(StepRunHeader));
+  payload_bytes_ = whole_bytes;
+  is_cut_ = true;
+}
+
 Result<bool> StepReader::next(Step& step) {
   const std::uint64_t place = payload_bytes_ - rest_.size();
+  if (is_cut_ && (rest_.empty() || seen_count_ == step_count_)) return false;
   if (seen_count_ == step_count_) {
     if (rest_.size() < 8 && is_zero(rest_)) return false;
     return invalid("what is after the steps of a step run is not its padding", place);
@@ -473,6 +480,7 @@ Result<bool> StepReader::next(Step& step) {
   const auto kind = static_cast<StepKind>(rest_.front());
   StepBytes behind = rest_.subspan(1);
   const auto length = take_leb128(behind);
+  if (is_cut_ && (!length || *length > behind.size())) return false;
   if (!length) return invalid(kStepNumberText, place);
   if (*length > behind.size()) return invalid("a step is cut short", place);
   StepTaker taker(run_, last_id_, behind.first(*length), {numbers_, run_counts_});

@@ -74,6 +74,10 @@ class StepReader {
   ///   errors  kSegmentInvalid, offset of the record relative to the payload
   Result<bool> next(Step& step);
 
+  /// Before next(): ends in front of the first step that is not wholly in so many first bytes of
+  /// the payload, the header among them. Those behind may be any.
+  void cut(std::size_t whole_bytes);
+
  private:
   StepReader(std::span<const std::byte> payload, const StepRun& run, std::uint64_t step_count);
 
@@ -83,6 +87,7 @@ class StepReader {
   std::uint64_t step_count_;
   std::uint64_t seen_count_ = 0;
   std::uint64_t last_id_ = 0;
+  bool is_cut_ = false;
   std::vector<std::uint64_t> numbers_;
   std::vector<RunCount> run_counts_;
 };

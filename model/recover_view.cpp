@@ -41,6 +41,8 @@ std::string lost_part_name(LostPart part) {
       return "items";
     case LostPart::kName:
       return "name";
+    case LostPart::kSteps:
+      return "steps";
   }
   return "unknown";
 }
@@ -67,7 +69,8 @@ Document recover_view(const RecoverReport& report) {
   for (const Loss& loss : report.losses) {
     const bool has_range = loss.end != 0;
     const bool is_of_keys = has_range && loss.part == LostPart::kKeys;
-    const bool is_of_pages = has_range && !is_of_keys && loss.part != LostPart::kCommits;
+    const bool is_of_pages = has_range && !is_of_keys && loss.part != LostPart::kCommits &&
+                             loss.part != LostPart::kSteps;
     const auto hex = [](std::uint64_t key) { return Cell{fmt::format("{:016x}", key)}; };
     losses.rows.push_back(
         {lost_part_name(loss.part), loss.name, is_of_pages ? Cell{loss.first} : Cell{},

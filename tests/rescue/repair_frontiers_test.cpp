@@ -2,16 +2,15 @@
 //
 // A frontier with a byte turned, here and there: what recover() makes of it has nothing that was
 // not there, and lacks what the losses say.
-#include <fstream>
 #include <map>
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/frontier_view.h>
 #include <crawlstore/recover.h>
 #include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
+#include "rescue/known_frontier.h"
 #include "support/seeded.h"
 #include "support/temporary_folder.h"
 
@@ -23,49 +22,6 @@ constexpr std::size_t kItems = 20'000;
 constexpr std::size_t kGroups = 300;
 constexpr std::size_t kKeyBytes = 1500;
 constexpr std::uint64_t kChunkBytes = 65'536;
-
-struct KnownItem {
-  std::string group;
-  double priority = 0;
-  std::uint32_t attempt = 0;
-  std::string body;
-  std::uint64_t not_before = 0;
-  std::optional<std::uint64_t> until;
-  friend bool operator==(const KnownItem&, const KnownItem&) = default;
-};
-struct KnownGroup {
-  std::uint64_t soft = 0;
-  std::uint64_t hard = 0;
-  std::uint32_t failures = 0;
-  std::optional<FrontierRule> rule;
-  friend bool operator==(const KnownGroup&, const KnownGroup&) = default;
-};
-
-/// All that a file has of its frontier.
-struct Content {
-  explicit Content(const std::string& path) {
-    const auto snapshot = must(Snapshot::open(path));
-    const auto view = must(FrontierView::open(snapshot, "f"));
-    clock = view.info().clock_ms;
-    const auto note = [this](const FrontierEntry& entry) {
-      const KnownItem item{std::string(entry.group), entry.priority,      entry.attempt,
-                           std::string(entry.body),  entry.not_before_ms, entry.until_ms};
-      EXPECT_TRUE(items.emplace(entry.id, item).second) << entry.id;
-      return true;
-    };
-    view.for_each_group([this](const FrontierGroup& of) {
-      groups[of.key] = {of.soft_time_ms, of.hard_time_ms, of.failure_count, of.rule};
-      return true;
-    });
-    for (const auto& [key, of] : groups) must(view.for_each_waiting(key, note));
-    must(view.for_each_lease(note));
-    EXPECT_EQ(items.size(), view.info().waiting_count + view.info().leased_count);
-  }
-
-  std::map<std::uint64_t, KnownItem> items;
-  std::map<std::string, KnownGroup> groups;
-  std::uint64_t clock = 0;
-};
 
 /// Makes a frontier with items in two runs at least, and some steps behind them.
 class MadeFrontier {
@@ -153,24 +109,18 @@ class MadeFrontier {
 class RepairFrontiers : public ::testing::TestWithParam<bool> {
  protected:
   RepairFrontiers() : image_(MadeFrontier(GetParam()).image()) {
-    write(image_);
+    write_file(folder_ / "x", image_);
     content_.emplace(folder_ / "x");
     const auto snapshot = must(Snapshot::open(folder_ / "x"));
     for (const auto& segment : snapshot.segments()) segments_[segment.kind] = segment;
   }
 
-  void write(const std::vector<std::byte>& bytes) const {
-    std::ofstream out(folder_ / "x", std::ios::binary | std::ios::trunc);
-    // tidy: raw bytes, for a stream
-    out.write(reinterpret_cast<const char*>(bytes.data()),  // NOLINT
-              static_cast<std::streamsize>(bytes.size()));
-  }
   /// Recovers the file with a byte turned at each of these places. Returns how many items the new
   /// file lacks; nothing: it has no frontier.
   std::optional<std::uint64_t> lost_with(const std::vector<std::uint64_t>& places) {
     auto bytes = image_;
     for (const std::uint64_t place : places) bytes[place] ^= std::byte{1};
-    write(bytes);
+    write_file(folder_ / "x", bytes);
     const std::string path = folder_ / "new";
     std::filesystem::remove(path);
     const auto report = must(recover(folder_ / "x", path));
@@ -272,13 +222,9 @@ TEST_P(RepairFrontiers, LosesGroupsWithoutKeys) {
   }
 }
 
-TEST_P(RepairFrontiers, LosesGroupsWithTheirStateAndAllWithAJournal) {
-  const auto& runs = segments_[SegmentKind::kFrontierSteps].runs;
-  ASSERT_GE(runs.size(), 2U);
-  for (const RunInfo& run : runs) {
-    const auto lost = lost_with({run.extent.offset_bytes + run.payload_bytes - 8});
-    EXPECT_EQ(lost.has_value(), run.run_id == runs.front().run_id);
-  }
+TEST_P(RepairFrontiers, LosesGroupsWithTheirState) {
+  const RunInfo& piece = segments_[SegmentKind::kFrontierSteps].runs.front();
+  EXPECT_TRUE(lost_with({piece.extent.offset_bytes + piece.payload_bytes - 8}));
 }
 
 TEST_P(RepairFrontiers, SurvivesDamageOfMany) {
@@ -290,6 +236,74 @@ TEST_P(RepairFrontiers, SurvivesDamageOfMany) {
       lost_with(places);
     }
   }
+}
+
+class RepairLimits : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kFull = 40;  // items that are put into each group: its limit
+
+  static std::string key_of(std::size_t group) { return "host" + std::to_string(group); }
+  /// Groups that are full, of each of which an item was removed.
+  static std::vector<std::byte> image_of_full_groups() {
+    MemoryStore store;
+    Random random(test_seed());
+    std::optional<Frontier> frontier(must(Frontier::open(
+        *store, "f", {.default_rule = {.put_max = kFull}, .checkpoint_bytes = 100'000})));
+    for (std::size_t group = 0; group < 100; ++group) {
+      std::vector<std::string> bodies(kFull, std::string(100, ' '));
+      for (std::string& body : bodies) {
+        for (char& letter : body) letter = static_cast<char>(random.below(256));
+      }
+      std::vector<FrontierItem> items;
+      for (const std::string& body : bodies) items.push_back({key_of(group), 1, body});
+      EXPECT_TRUE(must(frontier->put(items)).refused.empty());
+      must(frontier->remove(std::vector<FrontierKey>{{key_of(group), group * kFull}}));
+    }
+    must(store->commit());
+    frontier.reset();
+    must(store->close());
+    return store.image();
+  }
+  /// Recovers the file with a byte turned in the first run of items, behind a chunk.
+  std::vector<Loss> lose_items() {
+    auto image = image_of_full_groups();
+    write_file(folder_ / "x", image);
+    for (const auto& segment : must(Snapshot::open(folder_ / "x")).segments()) {
+      if (segment.kind != SegmentKind::kFrontierItems) continue;
+      image[segment.runs.front().extent.offset_bytes + kChunkBytes] ^= std::byte{1};
+    }
+    write_file(folder_ / "x", image);
+    return must(recover(folder_ / "x", folder_ / "new")).losses;
+  }
+  /// Puts into a group what it takes. Returns how many items these were.
+  static std::size_t fill(Frontier& frontier, const std::string& key) {
+    return kFull -
+           must(frontier.put(std::vector<FrontierItem>(kFull, {key, 1, "again"}))).refused.size();
+  }
+
+  TemporaryFolder folder_;
+};
+
+/// Removed items stay counted.
+TEST_F(RepairLimits, LetWhatIsLostBePutAgain) {
+  const auto losses = lose_items();
+  ASSERT_EQ(losses.size(), 1U);
+  ASSERT_EQ(losses[0].part, LostPart::kItems);
+  std::map<std::string, std::size_t> kept;
+  for (const auto& [id, item] : Content(folder_ / "new").items) ++kept[item.group];
+  std::size_t put_count = 0;
+  auto store = must(Store::open(folder_ / "new"));
+  {
+    auto frontier = must(Frontier::open(store, "f"));
+    for (std::size_t group = 0; group < 100; ++group) {
+      const std::size_t count = fill(frontier, key_of(group));
+      EXPECT_EQ(count, kFull - 1 - kept[key_of(group)]) << group;
+      put_count += count;
+    }
+  }
+  must(store.close());
+  EXPECT_EQ(put_count, losses[0].count);
+  EXPECT_GT(put_count, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RepairFrontiers, ::testing::Bool());

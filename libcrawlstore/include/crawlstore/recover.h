@@ -8,7 +8,9 @@
 ///
 /// Nothing is believed whose checksum is wrong, and nothing takes the place of what is lost but
 /// what another part of the same generation says: links of a page from the links of the others,
-/// keys from URLs. Pages keep their indexes.
+/// keys from URLs. Pages keep their indexes. A frontier of whose steps some cannot be read is as it
+/// was before the first of them. The limit `put_max` of a group counts no items that are lost, but
+/// what was removed and dropped, where the number of lost items is known.
 
 #include <cstdint>
 #include <functional>
@@ -39,14 +41,16 @@ enum class LostPart : std::uint8_t {
   kFrontier,  ///< a whole frontier
   kItems,     ///< items of a frontier, and of some groups all, with the rule; 0: rules alone
   kName,      ///< the part is there, and has a name that was made up: `name`
+  kSteps,     ///< the last steps of a frontier, which is as it was before them; items: 0, not known
 };
 
 /// Something that the new file lacks.
 struct Loss {
   LostPart part{};
-  std::string name;         ///< of the DRUM, the page database, the score array, the queue
-  std::uint64_t first = 0;  ///< of pages the first one; of keys the lowest (of 16 bytes: its head)
-  std::uint64_t end = 0;    ///< of pages the one behind the last; of keys the highest
+  std::string name;         ///< of the DRUM, the page database, the score array, the queue ...
+  std::uint64_t first = 0;  ///< of pages, steps the first one; of keys the lowest (16 bytes: head)
+  std::uint64_t end = 0;    ///< of pages, steps the one behind the last, 0: not known; of keys the
+                            ///< highest
   std::uint64_t count = 0;  ///< so many at most; 0: not known
   Error error;              ///< the first damage
 };

@@ -29,6 +29,16 @@ std::uint64_t left_of(const frontier::State& state, std::uint32_t group, RunId i
   return 0;
 }
 
+/// Items in gaps; nothing: not known.
+std::optional<std::uint64_t> count_of(const std::vector<ItemGap>& gaps) {
+  std::uint64_t count = 0;
+  for (const ItemGap& gap : gaps) {
+    if (!gap.count) return std::nullopt;
+    count += *gap.count;
+  }
+  return count;
+}
+
 /// The rest of a gap, while items come.
 struct NextGap {
   RunId run;
@@ -163,7 +173,10 @@ Result<void> FrontierReplay::visit_in_doubt(const format::VisitStep& step) {
     return {};
   };
   if (count != 0) CRAWLSTORE_TRY(state_.visit(step.group, count, note));
+  const format::CountsStep counts{step.group, of.put_count, of.finished_count};
   CRAWLSTORE_TRY(state_.apply(format::FinishStep{ids}));
+  CRAWLSTORE_TRY(state_.apply(counts));  // nothing says that they were finished
+  left_out_[step.group] += ids.size();
   CRAWLSTORE_TRY(state_.apply(times));
   unknown_count_ = unknown_count_ > kAll - step.count ? kAll : unknown_count_ + step.count;
   return {};
@@ -195,7 +208,9 @@ Result<void> FrontierReplay::make(const format::UpdateStep& step) {
   const bool has_gaps = known_.gaps.contains(step.group) || doubtful_.contains(step.group);
   if (known_.has_own_ids && has_gaps) {
     doubtful_.insert(step.group);
-    return make(format::RemoveStep{step.group, step.id});
+    const auto removed = state_.apply(format::RemoveStep{step.group, step.id});
+    if (removed) ++left_out_[step.group];
+    return unless_lost(removed, true);
   }
   format::UpdateStep known = step;
   if (lacks_items(step.group))
@@ -208,7 +223,11 @@ Result<void> FrontierReplay::make(const format::UpdateStep& step) {
 
 /// All that is lost has gone, too, but for what is leased.
 Result<void> FrontierReplay::make(const format::DropStep& step) {
-  known_.gaps.erase(step.group);
+  const auto gaps = known_.gaps.find(step.group);
+  if (gaps != known_.gaps.end()) {
+    if (doubtful_.contains(step.group)) left_out_[step.group] += count_of(gaps->second).value_or(0);
+    known_.gaps.erase(gaps);
+  }
   return state_.apply(step);
 }
 
@@ -224,6 +243,26 @@ Result<void> FrontierReplay::make(const format::GoneStep& step) {
   if (!number) return {};
   const auto made = state_.apply(format::GoneStep{step.group, run->id.value, *number});
   return unless_lost(made, lacks_items(step.group));
+}
+
+Result<void> FrontierReplay::lower_counts() {
+  for (std::uint32_t group = 0; group < state_.groups().count(); ++group) {
+    const auto gaps = known_.gaps.find(group);
+    if (gaps == known_.gaps.end() && !doubtful_.contains(group)) continue;
+    const frontier::Group& of = state_.groups()[group];
+    const std::uint64_t least = of.finished_count + of.items.size() + of.later_count +
+                                of.leased_count + state_.runs().count(group);
+    const auto in_gaps =
+        gaps == known_.gaps.end() ? std::optional<std::uint64_t>(0) : count_of(gaps->second);
+    std::uint64_t proved = 0;
+    if (in_gaps) {
+      const std::uint64_t lost = *in_gaps + left_out_[group];
+      proved = of.put_count - std::min<std::uint64_t>(of.put_count, lost);
+    }
+    const std::uint64_t count = std::min<std::uint64_t>(of.put_count, std::max(proved, least));
+    CRAWLSTORE_TRY(state_.apply(format::CountsStep{group, count, of.finished_count}));
+  }
+  return {};
 }
 
 }  // namespace crawlstore::rescue

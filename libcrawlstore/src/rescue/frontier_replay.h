@@ -81,7 +81,8 @@ struct RenewedRun {
 struct ItemGap {
   RunId run{};  ///< the new one
   std::uint64_t kept_count = 0;
-  std::uint64_t time = 0;  ///< when they may have come out of a run by time
+  std::uint64_t time = 0;                ///< when they may have come out of a run by time
+  std::optional<std::uint64_t> count{};  ///< so many at most; nothing: not known
 };
 
 /// Facts for a replay about items that are lost.
@@ -114,6 +115,12 @@ class FrontierReplay {
   Result<void> apply(const format::Step& step, format::StepsIn in);
   /// Takes the clock of a piece. errors  those of State::begin()
   Result<void> begin(std::uint64_t clock) { return state_.begin(clock); }
+  /// After the last step: lowers the counts of puts of groups that lack items, so that these can be
+  /// put again. A count stays as high as it is known to be: without those that may be lost; where
+  /// nobody knows how many these are, that of the items that are there or known to be finished.
+  Result<void> lower_counts();
+  /// Whether items may be lost that waited, of groups that are kept.
+  [[nodiscard]] bool lacks_items() const { return !known_.gaps.empty() || !doubtful_.empty(); }
 
  private:
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
@@ -144,8 +151,9 @@ class FrontierReplay {
   GroupNumbers& numbers_;
   KnownItems known_;
   std::set<std::uint32_t> doubtful_;  // groups of which lost items may have been taken
-  format::StepsIn in_ = format::StepsIn::kJournal;  // of the step under way
-  std::optional<std::uint32_t> gone_group_;         // of the step before, if an item was gone
+  std::unordered_map<std::uint32_t, std::uint64_t> left_out_;  // known items, of groups in doubt
+  format::StepsIn in_ = format::StepsIn::kJournal;             // of the step under way
+  std::optional<std::uint32_t> gone_group_;  // of the step before, if an item was gone
   std::uint64_t unknown_count_ = 0;  // at least so many items were taken whose ids are not known
 };
 

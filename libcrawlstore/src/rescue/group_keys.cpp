@@ -6,40 +6,10 @@
 #include <span>
 
 #include "format/group_run.h"
-#include "format/layout.h"
+#include "rescue/damaged_payload.h"
 
 namespace crawlstore::rescue {
 namespace {
-
-/// A payload whose damaged chunks are zeros.
-struct Payload {
-  std::vector<std::byte> bytes;
-  std::vector<bool> is_lost;  // by chunk
-
-  [[nodiscard]] bool is_whole(std::uint64_t begin, std::uint64_t end) const {
-    for (std::uint64_t i = begin / format::kChunkBytes; i * format::kChunkBytes < end; ++i) {
-      if (is_lost[i]) return false;
-    }
-    return true;
-  }
-};
-
-Result<Payload> read_payload(const container::RunReader& reader) {
-  Payload payload;
-  payload.bytes.resize(reader.run().payload_bytes);
-  for (std::uint64_t at = 0; at < payload.bytes.size(); at += format::kChunkBytes) {
-    const auto chunk =
-        reader.bytes(at, std::min<std::uint64_t>(format::kChunkBytes, payload.bytes.size() - at));
-    if (!chunk && category(chunk.error().code) != ErrorCategory::kDamage) {
-      return tl::unexpected<Error>(chunk.error());
-    }
-    payload.is_lost.push_back(!chunk);
-    if (chunk) {
-      std::ranges::copy(*chunk, payload.bytes.begin() + static_cast<std::ptrdiff_t>(at));
-    }
-  }
-  return payload;
-}
 
 /// Bytes of all keys together, those that are not known as zeros.
 struct KeyBytes {
@@ -49,7 +19,8 @@ struct KeyBytes {
 
 /// Reads the blocks that are whole.
 ///   place  of the blocks in the payload
-KeyBytes unpack(const format::AuxBlocks& blocks, const Payload& payload, std::uint64_t place) {
+KeyBytes unpack(const format::AuxBlocks& blocks, const DamagedPayload& payload,
+                std::uint64_t place) {
   KeyBytes keys{std::vector<std::byte>(blocks.raw_bytes), std::vector<bool>(blocks.raw_bytes)};
   std::uint64_t stored = 0;
   for (std::size_t i = 0; i < blocks.lengths.size(); ++i) {
@@ -74,7 +45,7 @@ KeyBytes unpack(const format::AuxBlocks& blocks, const Payload& payload, std::ui
 Result<std::vector<GroupKey>> read_group_keys(const container::RunReader& reader,
                                               std::size_t first_group) {
   std::vector<GroupKey> found(reader.run().record_count);
-  CRAWLSTORE_TRY(const Payload payload, read_payload(reader));
+  CRAWLSTORE_TRY(const DamagedPayload payload, read_damaged(reader));
   const auto run = format::parse_group_run(payload.bytes);
   if (!run) return found;
   const bool has_blocks = run->blocks.raw_bytes != 0;

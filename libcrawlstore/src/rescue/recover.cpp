@@ -15,6 +15,7 @@
 #include "container/verify.h"
 #include "rescue/borrowed_storage.h"
 #include "rescue/copy.h"
+#include "rescue/older_frontiers.h"
 #include "rescue/patient.h"
 #include "rescue/rebuild.h"
 #include "rescue/survey.h"
@@ -59,6 +60,10 @@ class Recovery {
            report_.newest.value + 1,
            report_.newest.value - report_.generation.value,
            {Errc::kDirectoryDamaged, 0, {}, Error::kNoOffset, "a newer generation is damaged"}});
+      container::Reader* const first = found.candidates.front().reader.get();
+      const bool is_newest = first->directory().generation() == report_.newest;
+      const auto losses = lost_with_commits(*reader_, is_newest ? first : nullptr);
+      report_.losses.insert(report_.losses.end(), losses.begin(), losses.end());
     }
     report_.losses.insert(report_.losses.end(), chosen.losses.begin(), chosen.losses.end());
     report_.commit_time_us = reader_->directory().superblock.commit_time_us;
@@ -383,6 +388,18 @@ std::string some(const Loss& loss, const char* things) {
                          : "up to " + std::to_string(loss.count) + " " + things;
 }
 
+std::string steps_of(const Loss& loss) {
+  const std::string before = std::to_string(loss.first - 1);
+  const std::string of_frontier = " of the frontier `" + loss.name + "`";
+  const std::string which =
+      loss.count == 0 ? "steps" + of_frontier + " after the first " + before + ", if there were any"
+      : loss.count == loss.end - 1 ? "all " + std::to_string(loss.count) + " steps" + of_frontier
+                                   : "the last " + std::to_string(loss.count) + " of " +
+                                         std::to_string(loss.end - 1) + " steps" + of_frontier;
+  return which + ": it is as it was before them, so that items may be taken again, and what was " +
+         "put since is to be put again";
+}
+
 }  // namespace
 
 std::string describe(const Loss& loss) {
@@ -427,6 +444,8 @@ std::string describe(const Loss& loss) {
       return some(loss, "items") + " of the frontier `" + loss.name + "`: put them again";
     case LostPart::kEntries:
       return some(loss, "pages") + " of the queue `" + loss.name + "`";
+    case LostPart::kSteps:
+      return steps_of(loss);
   }
   return "something" + of_name;
 }

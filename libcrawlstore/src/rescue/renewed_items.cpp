@@ -41,7 +41,7 @@ Result<void> ItemRenewal::add(const DamagedItems& items) {
 /// Items that are lost may be of any group, from a time on.
 void ItemRenewal::add_gap_of_all(std::uint64_t time) {
   for (std::uint32_t old = 0; old < numbers_.count(); ++old) {
-    if (const auto group = numbers_.find(old)) known_.gaps[*group].push_back({{}, 0, time});
+    if (const auto group = numbers_.find(old)) known_.gaps[*group].push_back({{}, 0, time, {}});
   }
 }
 
@@ -125,8 +125,10 @@ void ItemRenewal::add_gap(const WaitingRun& run, format::ItemRange items, RunId 
     }
     const auto waiting = run.waiting_at(place_);
     const auto group = numbers_.find(run.run->group(place_));
-    if (group && std::max(number, waiting.begin) < std::min(items.end, waiting.end)) {
-      known_.gaps[*group].push_back({id, kept_count_, 0});
+    const std::uint64_t first = std::max(number, waiting.begin);
+    const std::uint64_t end = std::min(items.end, waiting.end);
+    if (group && first < end) {
+      known_.gaps[*group].push_back({id, kept_count_, 0, end - first});
     }
     number = waiting.end;
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants: an item is kept that is proved to wait, or to be leased, with its values. A group
-// whose key or state is damaged goes with all its items. Where a journal is damaged nobody knows
-// what became of any group, so that the frontier is lost.
+// whose key or state is damaged goes with all its items. Visits do not say what they took, so that
+// nothing can be said of what came after a step that is lost: where a journal is damaged, the
+// frontier is as it was in front of the first step that cannot be read. What runs of items it had
+// then is known: all are as old as the pieces, or those that were joined are lost.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "format/step_run.h"
 #include "frontier/stored_frontier.h"
 #include "frontier/version.h"
+#include "rescue/damaged_payload.h"
 #include "rescue/frontier_replay.h"
 #include "rescue/group_keys.h"
 #include "rescue/patient.h"
@@ -41,6 +44,95 @@ struct Piece {
   bool is_lost = false;
 };
 
+Result<DamagedPayload> read_steps(Patient& patient, const frontier::FrontierSegments& found,
+                                  const RunRef& run) {
+  CRAWLSTORE_TRY(patient.advance(run.extent().length_bytes));
+  return read_damaged(*patient.writer.runs->add(found.steps->id, run)->reader());
+}
+
+/// Makes the steps of a damaged frontier that can be read.
+class StepReplay {
+ public:
+  StepReplay(Patient& patient, const frontier::FrontierSegments& found, FrontierReplay& replay)
+      : patient_(patient), found_(found), replay_(replay) {}
+
+  /// Makes those of a piece that is whole.
+  Result<void> add_piece(const RunRef& run) {
+    CRAWLSTORE_TRY(const auto payload, read_steps(patient_, found_, run));
+    CRAWLSTORE_TRY(auto reader, format::StepReader::open(payload.bytes));
+    CRAWLSTORE_TRY(replay_run(reader));
+    return {};
+  }
+  /// Makes those of journals, up to the first that cannot be read. Returns the last one's number.
+  ///   last_step  of the pieces; nothing: none of them can be read
+  Result<std::uint64_t> add_journals(std::optional<std::uint64_t> last_step) {
+    CRAWLSTORE_TRY(begin_journals(last_step));
+    for (const RunRef& run : found_.steps->runs) {
+      if (is_piece(run)) continue;
+      CRAWLSTORE_TRY(replay_journal(run));
+      if (cut_) return last_step_;
+    }
+    if (last_step_ == found_.table.step_count) return last_step_;
+    return contradicts("a frontier has other steps than it says");
+  }
+  /// The damage from which on steps cannot be read.
+  [[nodiscard]] const std::optional<Error>& cut() const { return cut_; }
+
+ private:
+  [[nodiscard]] bool is_piece(const RunRef& run) const {
+    return std::ranges::find(found_.table.pieces, run.run_id) != found_.table.pieces.end();
+  }
+  /// Finds the step of the pieces; where all are lost, the journals tell how many are behind it.
+  Result<void> begin_journals(std::optional<std::uint64_t> last_step) {
+    std::uint64_t behind = 0;
+    for (const RunRef& run : found_.steps->runs) behind += is_piece(run) ? 0 : run.record_count;
+    const std::uint64_t count = found_.table.step_count;
+    last_step_ = last_step.value_or(count - std::min(count, behind));
+    for (const format::ItemRunSpan& span : found_.table.runs) {
+      if (span.first_step <= last_step_) continue;
+      return fail(Errc::kUnknownFeature, "a frontier has runs that are younger than its pieces");
+    }
+    return {};
+  }
+  /// Makes the steps in front of the first damaged chunk.
+  Result<void> replay_journal(const RunRef& run) {
+    CRAWLSTORE_TRY(const auto payload, read_steps(patient_, found_, run));
+    const std::uint64_t whole_bytes = payload.whole_bytes();
+    if (!payload.is_whole()) {
+      cut_ = damage_of(run, found_.steps->id);
+      cut_->offset += whole_bytes;
+    }
+    if (whole_bytes == 0) return {};
+    CRAWLSTORE_TRY(auto reader, format::StepReader::open(payload.bytes));
+    if (reader.run().is_piece || reader.run().first_step != last_step_ + 1) {
+      return contradicts("the journals of a frontier do not follow each other");
+    }
+    if (cut_) reader.cut(whole_bytes);
+    CRAWLSTORE_TRY(const std::uint64_t count, replay_run(reader));
+    last_step_ += count;
+    return {};
+  }
+  /// Returns how many steps there are.
+  Result<std::uint64_t> replay_run(format::StepReader& reader) {
+    const bool is_piece = reader.run().is_piece;
+    const auto in = is_piece ? format::StepsIn::kPiece : format::StepsIn::kJournal;
+    std::uint64_t count = 0;
+    for (format::Step step;; ++count) {
+      CRAWLSTORE_TRY(const bool is_there, reader.next(step));
+      if (!is_there) return count;
+      const auto* const clock = std::get_if<format::ClockStep>(&step);
+      if (clock != nullptr && is_piece) CRAWLSTORE_TRY(replay_.begin(clock->time));
+      CRAWLSTORE_TRY(replay_.apply(step, in));
+    }
+  }
+
+  Patient& patient_;
+  const frontier::FrontierSegments& found_;
+  FrontierReplay& replay_;
+  std::uint64_t last_step_ = 0;
+  std::optional<Error> cut_;
+};
+
 /// A damaged frontier as it was, and the one that takes its place.
 /// Memory: as Frontier, and once more the keys of its groups.
 class FrontierRescue {
@@ -62,7 +154,12 @@ class FrontierRescue {
 
   /// Notes the loss: after a commit.
   void tell() {
-    if (lost_count_ == 0 && numbers_.lost_count() == 0) return;
+    if (cut_) {
+      const std::uint64_t end = found_.table.step_count + 1;
+      const std::uint64_t first = *last_step_ + 1;
+      patient_.lose({LostPart::kSteps, entry_.name, first, end, end - first, *cut_});
+    }
+    if (lost_count_ == 0 && !lacks_parts_) return;
     patient_.lose({LostPart::kItems, entry_.name, 0, 0, lost_count_, first_damage()});
   }
 
@@ -118,9 +215,8 @@ class FrontierRescue {
   Result<void> read_pieces() {
     for (const RunId id : found_.table.pieces) {
       Piece piece{*found_.steps->find_run(id), end_of_pieces(), 0, true};
-      const auto payload = read(*found_.steps, piece.run);
-      if (!payload && !is_of_damage(payload.error())) return tl::unexpected<Error>(payload.error());
-      if (payload) CRAWLSTORE_TRY(read_piece(piece, *payload));
+      CRAWLSTORE_TRY(const auto payload, read_steps(patient_, found_, piece.run));
+      if (payload.is_whole()) CRAWLSTORE_TRY(read_piece(piece, payload.bytes));
       pieces_.push_back(piece);
     }
     if (!pieces_.empty() && pieces_.back().is_lost) pieces_.back().end_group = key_count();
@@ -206,39 +302,20 @@ class FrontierRescue {
     known.has_own_ids = found_.table.has_own_ids;
     FrontierReplay replay(state, numbers_, std::move(known));
     CRAWLSTORE_TRY(replay_all(replay));
+    CRAWLSTORE_TRY(replay.lower_counts());
+    lacks_parts_ = numbers_.lost_count() != 0 || (cut_ && replay.lacks_items());
     if (state.groups().count() == 0) version.table.step_count = 0;  // there is no piece
     return put(id, version, state);
   }
 
   Result<void> replay_all(FrontierReplay& replay) {
+    StepReplay steps(patient_, found_, replay);
     for (const Piece& piece : pieces_) {
-      if (piece.is_lost) continue;
-      CRAWLSTORE_TRY(replay_run(replay, piece.run));
+      if (!piece.is_lost) CRAWLSTORE_TRY(steps.add_piece(piece.run));
     }
-    for (const RunRef& run : found_.steps->runs) {
-      if (std::ranges::find(found_.table.pieces, run.run_id) != found_.table.pieces.end()) continue;
-      CRAWLSTORE_TRY(const auto first_step, replay_run(replay, run));
-      if (first_step != last_step_.value_or(first_step - 1) + 1) {
-        return contradicts("the journals of a frontier do not follow each other");
-      }
-      last_step_ = first_step + run.record_count - 1;
-    }
-    if (last_step_.value_or(found_.table.step_count) == found_.table.step_count) return {};
-    return contradicts("a frontier has other steps than it says");
-  }
-  /// Returns the number of its first step.
-  Result<std::uint64_t> replay_run(FrontierReplay& replay, const RunRef& run) {
-    CRAWLSTORE_TRY(const auto payload, read(*found_.steps, run));
-    CRAWLSTORE_TRY(patient_.advance(run.extent().length_bytes));
-    CRAWLSTORE_TRY(auto reader, format::StepReader::open(payload));
-    for (format::Step step;;) {
-      CRAWLSTORE_TRY(const bool is_there, reader.next(step));
-      if (!is_there) return reader.run().first_step;
-      const auto* const clock = std::get_if<format::ClockStep>(&step);
-      if (clock != nullptr && reader.run().is_piece) CRAWLSTORE_TRY(replay.begin(clock->time));
-      CRAWLSTORE_TRY(replay.apply(
-          step, reader.run().is_piece ? format::StepsIn::kPiece : format::StepsIn::kJournal));
-    }
+    CRAWLSTORE_TRY(last_step_, steps.add_journals(last_step_));
+    cut_ = steps.cut();
+    return {};
   }
 
   /// Writes the state as a checkpoint: a step must have come before it.
@@ -251,8 +328,8 @@ class FrontierRescue {
     const format::FrontierTable& after = written_.version.table;
     const std::uint64_t held = found_.table.waiting_count + found_.table.leased_count;
     const std::uint64_t kept = after.waiting_count + after.leased_count;
-    if (kept > held) return contradicts("a frontier has more items than it says");
-    lost_count_ = held - kept;
+    if (!cut_ && kept > held) return contradicts("a frontier has more items than it says");
+    lost_count_ = cut_ ? 0 : held - kept;  // how many there were earlier nothing says
     CRAWLSTORE_TRY(writer.put(written_, entry_.name));
     patient_.remove(entry_);
     return {};
@@ -267,6 +344,8 @@ class FrontierRescue {
   std::vector<DamagedItems> items_;
   std::vector<Piece> pieces_;
   std::optional<std::uint64_t> last_step_;  // that was read
+  std::optional<Error> cut_;                // where steps behind it cannot be read
+  bool lacks_parts_ = false;                // groups; or items, and steps
   GroupNumbers numbers_;
   frontier::Written written_;  // whose runs belong to it until a commit
   std::uint64_t lost_count_ = 0;
