@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <crawlstore/schedule.h>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/frontier_source.h"
@@ -44,14 +46,23 @@ struct TakeLook {
   std::uint64_t leased_count = 0;
 };
 
+/// Bodies of pages are their URLs.
+Result<std::vector<TakenItem>> take_from(OpenFrontier& target, const TakeOptions& options) {
+  const std::string pages(target.frontier.pages());
+  if (pages.empty()) return target.frontier.take(options);
+  CRAWLSTORE_TRY(const auto snapshot, target.store.snapshot());
+  CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, pages));
+  return take_pages(target.frontier, view, options);
+}
+
 std::optional<TakeLook> look_into_file(const TakeVerbOptions& options, int& code) {
   auto target = open_frontier(options.source, false, {}, code);
   if (!target) return std::nullopt;
   const auto per_group = static_cast<std::uint32_t>(options.per_group.value_or(1));
-  auto taken = target->frontier.take({.count = options.count.value_or(100),
-                                      .per_group = per_group,
-                                      .lease_ms = options.lease_ms,
-                                      .order = options.order});
+  auto taken = take_from(*target, {.count = options.count.value_or(100),
+                                   .per_group = per_group,
+                                   .lease_ms = options.lease_ms,
+                                   .order = options.order});
   if (!taken) {
     code = fail_with(options.source.path, taken.error());
     return std::nullopt;
@@ -174,7 +185,8 @@ Action define_take(Parser& parser) {
   parser.footer(
       "Leases items of groups that may be visited now, the group of the best item first (or "
       "--order), and "
-      "prints a line each: ID TAB GROUP TAB BODY. A group or body that is no UTF-8, or has control "
+      "prints a line each: ID TAB GROUP TAB BODY, which is the URL where the frontier is of pages "
+      "(`crawlstore schedule`). A group or body that is no UTF-8, or has control "
       "characters (a body may have TABs), is `-`; --json has all of it, in `body_hex` and "
       "`group_hex` what is no UTF-8.\n"
       "  crawlstore take x.crawl -n 100 --lease 10min --wait 1h | fetcher | "

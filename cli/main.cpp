@@ -33,6 +33,7 @@ constexpr std::array kVerbs{
     Verb{"queue", "what waits to be fetched, and change it", define_queue},
     Verb{"next", "take the pages to fetch next out of a queue", define_next},
     Verb{"frontier", "what a crawl has to fetch, group by group, and put more", define_frontier},
+    Verb{"schedule", "put the pages that are new into a frontier", define_schedule},
     Verb{"take", "lease items of a frontier whose groups may be visited", define_take},
     Verb{"done", "what became of items that were taken", define_done},
     Verb{"forget", "take pages out: keys, URLs, records and links", define_forget},

@@ -33,6 +33,7 @@ Action define_rollback(Parser& parser);
 Action define_seen(Parser& parser);
 Action define_segments(Parser& parser);
 Action define_snapshot(Parser& parser);
+Action define_schedule(Parser& parser);
 Action define_take(Parser& parser);
 Action define_top(Parser& parser);
 Action define_verify(Parser& parser);

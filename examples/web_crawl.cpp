@@ -5,16 +5,14 @@
 //   web_crawl FILE.crawl [--resolve-all ADDRESS:PORT] [--delay MS] [--timeout MS] [--round MS]
 //             [--pages N] [SEED_URL]...
 //
-// A round is a superstep and a transaction. The superstep merges all links of the round before, and
-// gives an index to pages that were never seen. The transaction puts these into the queue, those
-// nearest to a seed first, takes pages out of it, fetches them, adds what came to the page
-// database, and puts back what had no turn. Its commit is the acknowledgement: until then nothing
-// of it is in the file. So kill -9 at any moment loses no page, and of those that were fetched only
-// the pages of the last round are fetched again.
+// The frontier says which pages may be fetched now, of which hosts; they are leased before the
+// first request goes out. What came of them is added to the page database, and their leases end in
+// the same commit. Once a round a superstep gives an index to pages that were never seen, and they
+// are put into the frontier. So kill -9 at any moment loses no page; those that were leased then
+// are fetched again.
 //
-// Politeness: one request of a host at a time, and `--delay` from the end of one to the next. Pages
-// of a host that is not due wait in memory until the round ends, then go back to the queue, a link
-// deeper than before: a host with a million pages must not keep all others away.
+// Politeness: one request of a host at a time, and `--delay` from the end of one to the next: what
+// came of a page is held back for so long, and its host has no other lease meanwhile.
 //
 // What is left out: robots.txt, which whoever crawls sites of others has to obey; a second try of
 // what failed; a second visit. `--resolve-all` sends the requests of all hosts to one server.
@@ -23,25 +21,25 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <curl/curl.h>
 #include <fmt/core.h>
 
+#include <crawlstore/frontier.h>
 #include <crawlstore/must.h>
-#include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/queue.h>
-#include <crawlstore/transaction.h>
+#include <crawlstore/schedule.h>
 #include <crawlstore/url.h>
 
 #include "html_links.h"
@@ -50,14 +48,12 @@ namespace {
 
 using crawlstore::CrawlEventKind;
 using crawlstore::must;
-using crawlstore::QueuedPage;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRequests = 64;                     // at once
 constexpr std::size_t kBodyBytes = std::size_t{8} << 20;  // of a body; a longer one is a failure
-constexpr std::size_t kTakenPages = 1000;                 // by one look into the queue
-constexpr std::size_t kRoundPages = 20'000;               // that wait in memory
+constexpr milliseconds kLongestWait(1000);
 
 void must(CURLMcode code) {
   if (code != CURLM_OK) throw std::runtime_error(curl_multi_strerror(code));
@@ -67,22 +63,23 @@ struct Options {
   std::string resolve_all;  // ADDRESS:PORT; empty: by DNS
   std::uint32_t delay_ms = 1000;
   std::uint32_t timeout_ms = 20'000;
-  std::uint32_t round_ms = 10'000;  // and one delay: then no request of a round begins any more
+  std::uint32_t round_ms = 10'000;          // between supersteps, if there is anything else to do
   std::uint32_t pages = ~std::uint32_t{0};  // requests, then the crawl pauses
   std::vector<std::string> seeds;
 };
 
-/// A page that was taken from the queue, and what came of it.
+/// A page that is leased, and what comes of it.
 struct Fetch {
-  QueuedPage page;
+  std::uint64_t page;
   std::string url;
-  struct Host* host;
   std::string body{};
 };
 
-struct Host {
-  Clock::time_point due;        // no request begins earlier
-  std::deque<Fetch> waiting{};  // for their turn, in the order of the queue
+/// What came of a page: it is added, and the lease ends, when its host may be asked again.
+struct Outcome {
+  std::uint64_t page;
+  std::optional<crawlstore::CrawledPage> content;  ///< nothing: the request failed
+  std::string url;
 };
 
 /// Called by curl with bytes of a body. Another number than `count` ends the request.
@@ -97,77 +94,102 @@ struct Crawl {
   crawlstore::Store& store;
   const Options& options;
   crawlstore::PageDb pages = must(crawlstore::PageDb::open(store));
-  crawlstore::Queue queue = must(crawlstore::Queue::open(store));
-  /// A queue of one number, which is so committed with the other one: pages below it were put into
-  /// that one, or need not be.
-  crawlstore::Queue mark = must(crawlstore::Queue::open(store, "queued_until"));
-  std::uint64_t queued_until = 0;  ///< this number
+  crawlstore::Frontier frontier = must(open_frontier(store, options));
+  std::optional<crawlstore::PageView> view{};  ///< as the last superstep left it
+  std::uint64_t next_page = 0;                 ///< from which on pages are new to the frontier
   std::uint32_t request_count = 0;
-  /// What a process before this one asked of a host nobody knows: all hosts are due after a delay.
-  Clock::time_point first_due = Clock::now() + milliseconds(options.delay_ms);
-  std::unordered_map<std::string, Host> hosts{};    ///< that have pages here, or are not due
-  std::multimap<Clock::time_point, Host*> turns{};  ///< of hosts with pages and without a request
+  std::uint32_t round_count = 0;  ///< outcomes since the last superstep
+  Clock::time_point round_end{};
   std::map<CURL*, Fetch> running{};
+  std::multimap<Clock::time_point, Outcome> outcomes{};  ///< by the time when they are added
   CURLM* curl = curl_multi_init();
   curl_slist* connect_to = nullptr;
 
-  void queue_new_pages(const crawlstore::PageView& view) {
-    std::vector<QueuedPage> found;
-    const auto look = [&found](const crawlstore::PageInfo& page) {
-      const bool is_web = page.url.starts_with("http://") || page.url.starts_with("https://");
-      if (is_web && page.state == crawlstore::PageState::kKnown) {
-        found.push_back({page.index, -static_cast<double>(page.depth)});
-      }
-      return true;
-    };
-    must(view.for_each_page(look, queued_until));
-    must(queue.insert(found));
-    queued_until = view.info().page_count;
-    must(mark.clear());
-    must(mark.insert(std::vector<QueuedPage>{{queued_until, 0}}));
+  static crawlstore::Result<crawlstore::Frontier> open_frontier(crawlstore::Store& store,
+                                                                const Options& options) {
+    crawlstore::FrontierOptions made;
+    made.pages = "pages";
+    made.default_rule = {.delay_ms = options.delay_ms, .hard_ms = options.delay_ms};
+    return crawlstore::Frontier::open(store, crawlstore::Frontier::kDefaultName, made);
   }
 
-  /// Takes pages until there are hosts enough to be asked at once.
-  void take_pages(const crawlstore::PageView& view) {
-    for (std::size_t n = 0; turns.size() < kRequests && n < kRoundPages; n += kTakenPages) {
-      for (const QueuedPage& page : must(queue.take(kTakenPages))) {
-        std::string url = must(view.url(page.page));
-        Host& host = hosts.try_emplace(crawlstore::url_host(url), Host{first_due}).first->second;
-        if (host.waiting.empty()) turns.emplace(host.due, &host);
-        host.waiting.push_back({page, std::move(url), &host});
-      }
+  /// Fetches until nothing waits, or as many pages as the options say.
+  void run() {
+    if (must(frontier.give_back_all()) != 0) {  // of a process that was killed: who was asked when?
+      std::this_thread::sleep_for(milliseconds(options.delay_ms));
     }
-  }
-
-  /// Begins requests until `end`, and returns when all have ended.
-  void fetch_until(Clock::time_point end) {
     while (true) {
-      const auto now = Clock::now();
-      const bool has_turn = now < end && !turns.empty() && request_count < options.pages;
-      if (!has_turn && running.empty()) return;
-      const bool may_start = has_turn && running.size() < kRequests;
-      if (may_start && turns.begin()->first <= now) {
-        start(*turns.begin()->second);
-        turns.erase(turns.begin());
-        continue;
+      add_outcomes();
+      const bool is_idle = running.empty() && outcomes.empty();
+      if (Clock::now() >= round_end || (is_idle && round_count != 0)) do_superstep();
+      const bool takes = request_count < options.pages;
+      if (takes) take_pages();
+      if (running.empty() && outcomes.empty() && round_count == 0) {
+        if (!takes || frontier.waiting_count() == 0) return;
       }
-      Clock::duration wait = std::chrono::seconds(1);
-      if (may_start) wait = std::min(wait, turns.begin()->first - now);
-      const auto wait_ms = std::chrono::ceil<milliseconds>(wait).count();
-      must(curl_multi_poll(curl, nullptr, 0, static_cast<int>(wait_ms), nullptr));
-      int count = 0;
-      must(curl_multi_perform(curl, &count));
-      while (const CURLMsg* message = curl_multi_info_read(curl, &count)) {
-        finish(message->easy_handle, message->data.result != CURLE_OK);
-      }
+      wait();
     }
   }
 
-  /// Requests the first page that waits of a host.
-  void start(Host& host) {
+  /// Adds what came of pages whose hosts may be asked again, and ends their leases.
+  void add_outcomes() {
+    std::vector<std::uint64_t> done;
+    while (!outcomes.empty() && outcomes.begin()->first <= Clock::now()) {
+      const Outcome outcome = std::move(outcomes.extract(outcomes.begin()).mapped());
+      must(outcome.content ? pages.add(*outcome.content)
+                           : pages.add({.kind = CrawlEventKind::kFailed, .url = outcome.url}));
+      done.push_back(outcome.page);
+    }
+    must(frontier.finish(done));
+    round_count += static_cast<std::uint32_t>(done.size());
+  }
+
+  /// Gives indexes to pages that were never seen, commits, and puts them into the frontier.
+  void do_superstep() {
+    must(pages.merge());
+    must(store.commit());
+    if (round_count != 0) {
+      fmt::print(stderr, "{} requests, {} pages wait\n", round_count, frontier.waiting_count());
+    }
+    view = must(crawlstore::PageView::open(must(store.snapshot())));
+    next_page = must(put_pages(frontier, *view, {}, next_page)).next_page;
+    round_count = 0;
+    round_end = Clock::now() + milliseconds(options.round_ms);
+  }
+
+  /// Leases pages and requests them. A lease costs a commit: half of the requests at a time.
+  void take_pages() {
+    if (running.size() > kRequests / 2) return;
+    const std::size_t room =
+        std::min<std::size_t>(kRequests - running.size(), options.pages - request_count);
+    for (auto& item :
+         must(crawlstore::take_pages(frontier, *view, {.count = room, .lease_ms = 0}))) {
+      start({item.id, std::move(item.body)});
+    }
+  }
+
+  /// Lets curl work until a request ends, an outcome is to be added, or a page may be fetched.
+  void wait() {
+    auto longest = std::min<Clock::duration>(kLongestWait, round_end - Clock::now());
+    if (!outcomes.empty()) longest = std::min(longest, outcomes.begin()->first - Clock::now());
+    if (const auto due_ms = frontier.next_due_ms(); due_ms && running.size() <= kRequests / 2) {
+      const std::uint64_t now_ms = frontier.now_ms();
+      longest =
+          std::min<Clock::duration>(longest, milliseconds(*due_ms - std::min(*due_ms, now_ms)));
+    }
+    const auto wait_ms =
+        std::max<std::int64_t>(1, std::chrono::ceil<milliseconds>(longest).count());
+    must(curl_multi_poll(curl, nullptr, 0, static_cast<int>(wait_ms), nullptr));
+    int count = 0;
+    must(curl_multi_perform(curl, &count));
+    while (const CURLMsg* message = curl_multi_info_read(curl, &count)) {
+      finish(message->easy_handle, message->data.result != CURLE_OK);
+    }
+  }
+
+  void start(Fetch page) {
     CURL* request = curl_easy_init();
-    Fetch& fetch = running.emplace(request, std::move(host.waiting.front())).first->second;
-    host.waiting.pop_front();
+    Fetch& fetch = running.emplace(request, std::move(page)).first->second;
     ++request_count;
     curl_easy_setopt(request, CURLOPT_URL, fetch.url.c_str());
     curl_easy_setopt(request, CURLOPT_PATH_AS_IS, 1L);
@@ -182,19 +204,18 @@ struct Crawl {
     must(curl_multi_add_handle(curl, request));
   }
 
-  /// Adds a failure, or a page with its links; that of a redirect leads to its target.
+  /// A failure, or a page with its links; that of a redirect leads to its target.
   void finish(CURL* request, bool has_failed) {
-    const Fetch fetch = std::move(running.extract(request).mapped());
+    Fetch fetch = std::move(running.extract(request).mapped());
     long status = 0;
     const char* target = nullptr;
     const char* type = nullptr;
     curl_easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(request, CURLINFO_REDIRECT_URL, &target);
     curl_easy_getinfo(request, CURLINFO_CONTENT_TYPE, &type);
-    if (has_failed || status >= 400) {
-      must(pages.add({.kind = CrawlEventKind::kFailed, .url = fetch.url}));
-    } else {
-      crawlstore::CrawledPage page(fetch.url);
+    std::optional<crawlstore::CrawledPage> content;
+    if (!has_failed && status < 400) {
+      crawlstore::CrawledPage& page = content.emplace(fetch.url);
       page.set_content_hash(std::hash<std::string>()(fetch.body));
       const auto add_link = [&page](const std::string& url) { page.add_link(url); };
       if (target != nullptr) {
@@ -202,40 +223,11 @@ struct Crawl {
       } else if (type != nullptr && std::string_view(type).starts_with("text/html")) {
         for_each_link(fetch.url, fetch.body, add_link);
       }
-      must(pages.add(page));
     }
     must(curl_multi_remove_handle(curl, request));
     curl_easy_cleanup(request);
-    fetch.host->due = Clock::now() + milliseconds(options.delay_ms);
-    if (!fetch.host->waiting.empty()) turns.emplace(fetch.host->due, fetch.host);
-  }
-
-  /// What had no turn goes back to the queue; hosts that may be asked at once are forgotten.
-  void put_back() {
-    std::vector<QueuedPage> rest;
-    for (auto& [name, host] : hosts) {
-      for (const Fetch& fetch : host.waiting) {
-        rest.push_back({fetch.page.page, fetch.page.priority - 1});
-      }
-      host.waiting.clear();
-    }
-    must(queue.insert(rest));
-    turns.clear();
-    std::erase_if(hosts, [now = Clock::now()](const auto& host) { return host.second.due <= now; });
-  }
-
-  /// Fetches the best pages that are known. Returns how many were requested.
-  std::uint32_t do_round() {
-    must(pages.merge());
-    const auto view = must(crawlstore::PageView::open(must(store.snapshot())));
-    const std::uint32_t before = request_count;
-    auto round = must(crawlstore::Transaction::begin(store));
-    queue_new_pages(view);
-    take_pages(view);
-    fetch_until(Clock::now() + milliseconds(options.round_ms) + milliseconds(options.delay_ms));
-    put_back();
-    must(round.commit());
-    return request_count - before;
+    outcomes.emplace(Clock::now() + milliseconds(options.delay_ms),
+                     Outcome{fetch.page, std::move(content), std::move(fetch.url)});
   }
 };
 
@@ -278,20 +270,14 @@ int main(int argc, char** argv) try {
   if (!options.resolve_all.empty()) {
     crawl.connect_to = curl_slist_append(nullptr, ("::" + options.resolve_all).c_str());
   }
-  for (const QueuedPage& mark : must(crawl.mark.take(1))) {
-    crawl.queued_until = mark.page;
-    must(crawl.mark.insert(std::vector<QueuedPage>{mark}));
-  }
   for (const std::string& seed : options.seeds) {
     must(crawl.pages.add({.kind = CrawlEventKind::kKnown, .url = seed}));
   }
-  while (const auto count = crawl.do_round()) {
-    fmt::print(stderr, "{} requests, {} pages wait\n", count, crawl.queue.count());
-  }
+  crawl.run();
   const auto kept = crawl.pages.status();
   fmt::print(
       "{} pages are known, {} of them fetched, with {} distinct links between them; {} wait\n",
-      kept.page_count, kept.crawled_count, kept.link_count, crawl.queue.count());
+      kept.page_count, kept.crawled_count, kept.link_count, crawl.frontier.waiting_count());
   curl_slist_free_all(crawl.connect_to);
   curl_multi_cleanup(crawl.curl);
   curl_global_cleanup();

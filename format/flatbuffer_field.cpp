@@ -297,6 +297,7 @@ Fields describe_frontier(std::span<const std::byte> bytes, std::size_t entries_m
     out.number("finished_max", place_of(table, F::VT_FINISHED_MAX), table.finished_max());
     out.structs("runs", table.runs(), kItemRunSpan);
     out.numbers("pieces", table.pieces());
+    out.text("pages", table.pages());
   };
   return describe_buffer<fb::Frontier>(bytes, entries_max, describe);
 }

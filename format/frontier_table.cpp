@@ -5,6 +5,7 @@
 
 #include "flatbuffer_input.h"
 #include "frontier_generated.h"
+#include "name.h"
 #include "superblock.h"
 
 namespace crawlstore::format {
@@ -71,6 +72,12 @@ Broken check_runs(const FrontierTable& table) {
   return is_odd ? "a piece of a frontier is none, or named twice" : nullptr;
 }
 
+Broken check_pages(const FrontierTable& table) {
+  if (!is_valid_name(table.pages)) return "a frontier has the name of no page database";
+  return table.pages.empty() || table.has_own_ids ? nullptr
+                                                  : "a frontier of pages gives ids itself";
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_frontier_table(const FrontierTable& table) {
@@ -89,7 +96,7 @@ std::vector<std::byte> encode_frontier_table(const FrontierTable& table) {
       table.steps.value, table.group_count, table.waiting_count, table.leased_count, table.next_id,
       table.step_count, table.clock_ms, rule.soft_ms, rule.hard_ms, rule.burst, rule.in_flight_max,
       rule.put_max, rule.finished_max, runs.empty() ? nullptr : &runs,
-      pieces.empty() ? nullptr : &pieces));
+      pieces.empty() ? nullptr : &pieces, table.pages.empty() ? nullptr : table.pages.c_str()));
   return padded_bytes(builder);
 }
 
@@ -126,10 +133,12 @@ Result<FrontierTable> parse_frontier_table(std::span<const std::byte> payload) {
   for (std::size_t i = 0; i < size_of(from.pieces()); ++i) {
     table.pieces.push_back({from.pieces()->Get(static_cast<flatbuffers::uoffset_t>(i))});
   }
+  table.pages = view_of(from.pages());
   Broken broken = check_segments(table);
   if (broken == nullptr) broken = check_numbers(table);
   if (broken == nullptr) broken = check_rule(table.default_rule);
   if (broken == nullptr) broken = check_runs(table);
+  if (broken == nullptr) broken = check_pages(table);
   if (broken != nullptr) return refuse(broken);
   return table;
 }

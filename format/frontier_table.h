@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <crawlstore/error.h>
@@ -58,6 +59,7 @@ struct FrontierTable {
   GroupRule default_rule;
   std::vector<ItemRunSpan> runs;  ///< ascending
   std::vector<RunId> pieces;      ///< in the order of their groups
+  std::string pages;  ///< the page database whose pages the items are; empty: they are the caller's
   friend bool operator==(const FrontierTable&, const FrontierTable&) = default;
 };
 

@@ -39,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(static_cast<bool>(table->steps) == (table->step_count != 0));
   require(table->default_rule.hard_ms <= table->default_rule.soft_ms);
   require(table->clock_ms <= kItemTimeMax && table->next_id <= kItemIdMax + 1);
+  require(table->pages.empty() || table->has_own_ids);
   require(parse_frontier_table(encode_frontier_table(*table)) == table);
   return 0;
 }

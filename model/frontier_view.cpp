@@ -67,6 +67,7 @@ std::vector<Field> frontier_fields(const FrontierView& frontier, std::int64_t wa
   const double ahead =
       seconds_from(static_cast<std::uint64_t>(wall_us) / 1000, info.time_at_ms(wall_us));
   if (ahead > 1) fields.push_back({"clock_ahead_seconds", Unit::kSeconds, ahead});
+  if (!info.pages.empty()) fields.push_back({"pages", Unit::kText, info.pages});
   return fields;
 }
 

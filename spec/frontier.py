@@ -2,7 +2,7 @@
 """The payload of a frontier, and what it says of its logs. Steps: frontier_replay.py."""
 from collections import namedtuple
 
-from container import FRONTIER_GROUPS, FRONTIER_ITEMS, FRONTIER_STEPS, CrawlError
+from container import FRONTIER_GROUPS, FRONTIER_ITEMS, FRONTIER_STEPS, CrawlError, valid_name
 from drum import ascends, demand
 from flatbuf import Buffer, Malformed
 from frontier_items import ID_MAX, TIME_MAX, parse_item_run
@@ -21,7 +21,7 @@ PARSERS = {FRONTIER_GROUPS: parse_group_run, FRONTIER_ITEMS: parse_item_run,
            FRONTIER_STEPS: parse_step_run}
 
 ItemRunSpan = namedtuple('ItemRunSpan', 'run_id first_step last_step')
-Frontier = namedtuple('Frontier', [name for name, _, _ in SCALARS] + ['runs', 'pieces'])
+Frontier = namedtuple('Frontier', [name for name, _, _ in SCALARS] + ['runs', 'pieces', 'pages'])
 
 
 def parse_frontier(payload, _record_count=None):
@@ -32,7 +32,8 @@ def parse_frontier(payload, _record_count=None):
         table = Frontier(*(root.scalar(n, form, default)
                            for n, (_, form, default) in enumerate(SCALARS)),
                          [ItemRunSpan(*span) for span in root.structs(len(SCALARS), 'QQQ')],
-                         [piece for piece, in root.structs(len(SCALARS) + 1, 'Q')])
+                         [piece for piece, in root.structs(len(SCALARS) + 1, 'Q')],
+                         root.string(len(SCALARS) + 2))
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Frontier tables rule 1: %s' % error) from None
     demand(table.flags <= OWN_IDS and len(table.runs) <= RUNS_MAX and
@@ -52,6 +53,8 @@ def parse_frontier(payload, _record_count=None):
            all(1 <= span.first_step <= table.step_count and
                (span.last_step == 0 or span.first_step < span.last_step <= table.step_count)
                for span in table.runs), 'Frontier tables rule 5')
+    demand(valid_name(table.pages) and (table.flags & OWN_IDS or not table.pages),
+           'Frontier tables rule 9')
     demand(0 not in table.pieces and len(set(table.pieces)) == len(table.pieces),
            'Frontier tables rule 6')
     return table

@@ -190,7 +190,7 @@ def frontier_json(segment, segments, parsed, state):
             'leased_count': table.leased_count, 'next_id': table.next_id,
             'step_count': table.step_count, 'clock_ms': table.clock_ms,
             'rule': [table.soft_ms, table.hard_ms, table.burst, table.in_flight_max],
-            'pieces': list(table.pieces),
+            'pieces': list(table.pieces), 'pages': table.pages.decode(),
             'groups': [len(run.keys) for run in groups.values()],
             'items': [sum(map(len, blocks)) for blocks in items.values()],
             'steps': [[run.is_piece, run.first_step, len(run.steps)] for run in steps.values()],

@@ -254,6 +254,7 @@ FrontierTable sample_table() {
   table.default_rule = {4000, 1000, 3, 2, 500, 400};
   table.runs = {{{3}, 1, 0}, {{8}, 20, 70}};
   table.pieces = {{14}, {12}};
+  table.pages = "pages";
   return table;
 }
 
@@ -271,7 +272,7 @@ TEST(FrontierField, NamesEveryFieldOfATable) {
             "next_id=1000 step_count=70 clock_ms=1700000000000 soft_ms=4000 hard_ms=1000 burst=3 "
             "in_flight_max=2 put_max=500 finished_max=400 runs=2 .runs[0]= ..run_id=3 "
             "..first_step=1 ..last_step=0 .runs[1]= ..run_id=8 ..first_step=20 ..last_step=70 "
-            "pieces=2 .pieces[0]=14 .pieces[1]=12 ");
+            "pieces=2 .pieces[0]=14 .pieces[1]=12 pages=pages ");
 }
 
 TEST(FrontierField, ShowsDefaultsOfATable) {

@@ -23,6 +23,7 @@ FrontierTable sample() {
   table.default_rule = {4000, 1000, 3, 2, 500, 400};
   table.runs = {{{3}, 1, 0}, {{8}, 20, 70}, {{9}, 70, 0}};
   table.pieces = {{14}, {12}};
+  table.pages = "pages";
   return table;
 }
 
@@ -73,6 +74,10 @@ const std::vector<Case> kCases = {
      [](FrontierTable& table) { table.waiting_count = kItemIdMax + 1; }},
     {"a frontier has too many items",
      [](FrontierTable& table) { table.leased_count = ~std::uint64_t{0}; }},
+    {"a frontier of pages gives ids itself",
+     [](FrontierTable& table) { table.has_own_ids = false; }},
+    {"a frontier has the name of no page database",
+     [](FrontierTable& table) { table.pages = "a\nb"; }},
     {"a frontier has items without groups", [](FrontierTable& table) { table.group_count = 0; }},
     {"the next id of a frontier is out of range",
      [](FrontierTable& table) { table.next_id = kItemIdMax + 2; }},

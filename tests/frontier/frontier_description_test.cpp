@@ -195,10 +195,12 @@ TEST(FrontierDescription, DescribesATable) {
   table.steps = {7};
   table.step_count = 70;
   table.pieces = {{14}};
+  table.has_own_ids = true;
+  table.pages = "crawl";
   const Bytes bytes = format::encode_frontier_table(table);
   const auto fields = StoredRun(SegmentKind::kFrontier, bytes).described(describe_frontier);
   EXPECT_TRUE(problems_of(fields).empty());
-  EXPECT_EQ(fields.back().name + " " + fields.back().value, "pieces[0] 14");
+  EXPECT_EQ(fields.back().name + " " + fields.back().value, "pages crawl");
   table.pieces = {{14}, {14}};
   const Bytes twice = format::encode_frontier_table(table);
   EXPECT_EQ(problems_of(StoredRun(SegmentKind::kFrontier, twice).described(describe_frontier)),

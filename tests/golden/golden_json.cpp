@@ -467,6 +467,7 @@ Result<json> frontiers_of(const Snapshot& snapshot) {
                    {"clock_ms", table.clock_ms},
                    {"rule", {rule.soft_ms, rule.hard_ms, rule.burst, rule.in_flight_max}},
                    {"pieces", pieces},
+                   {"pages", table.pages},
                    {"groups", counts_of(table.groups)},
                    {"items", counts_of(table.items)},
                    {"steps", steps}});

@@ -207,6 +207,7 @@ void add_counts(Maker& make) {
   add_table(make, "waiting_count", [](FrontierTable& t) { ++t.waiting_count; });
   add_table(make, "leased_count", [](FrontierTable& t) { --t.leased_count; });
   add_table(make, "clock", [](FrontierTable& t) { ++t.clock_ms; });
+  add_table(make, "pages_with_given_ids", [](FrontierTable& t) { t.pages = "pages"; });
   add_table(make, "next_id", [](FrontierTable& t) { --t.next_id; });  // of an item in a run
 }
 

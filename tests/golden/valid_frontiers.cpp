@@ -86,7 +86,9 @@ std::vector<std::byte> frontiers_file() {
   must(frontier.extend(std::vector{last[0].id}, kLater + 900'000));
   must(frontier.give_back(std::vector<GivenBack>{{last[1].id, 0, true}}, kLater + 8500));
   must(frontier.drop_group("host5.test"));
-  must(must(Frontier::open(*scratch.store, "empty")).close());
+  FrontierOptions of_pages;
+  of_pages.pages = "pages";
+  must(must(Frontier::open(*scratch.store, "empty", of_pages)).close());
   must(frontier.close());
   return scratch.close();
 }

@@ -20,7 +20,7 @@ BELOW = {
     "frontier": ["container"],
     "pages": ["drum", "links", "queue"],
     "scores": ["pages"],
-    "scheduler": ["scores"],
+    "scheduler": ["scores", "frontier"],
     "rescue": ["scores", "frontier"],
     "crawl_store": ["scheduler", "rescue", "frontier"],
 }
@@ -83,6 +83,7 @@ PUBLIC_LAYER = {
     "queue.h": "queue",
     "queue_gaps.h": "queue",
     "ranking.h": "scores",
+    "schedule.h": "scheduler",
     "scores.h": "scores",
     "recover.h": "rescue",
 }

@@ -89,6 +89,9 @@ class Frontier {
   ///   errors  kInvalidArgument: a time of 2^48 or more
   [[nodiscard]] Result<FrontierDone> give_back(std::span<const GivenBack> items,
                                                std::optional<std::uint64_t> now_ms = {});
+  /// All leases end, as when the only program that takes was killed and begins again. Returns how
+  /// many.
+  [[nodiscard]] Result<std::uint64_t> give_back_all();
   /// Leases end at another time, which may have come; 0: never. errors  as give_back()
   [[nodiscard]] Result<FrontierDone> extend(std::span<const std::uint64_t> ids,
                                             std::uint64_t until_ms,
@@ -126,7 +129,10 @@ class Frontier {
 
   /// The time from which there may be something to take; nothing: never, if nothing is put.
   [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;
-  [[nodiscard]] std::uint64_t now_ms() const;         ///< the time, as take() has it
+  [[nodiscard]] std::uint64_t now_ms() const;  ///< the time, as take() has it
+  /// The page database whose pages are its items; empty: none. Valid as long as this.
+  [[nodiscard]] std::string_view pages() const;
+  [[nodiscard]] std::uint64_t next_id() const;        ///< above all ids that were ever put
   [[nodiscard]] std::uint64_t waiting_count() const;  ///< items that wait
   [[nodiscard]] std::uint64_t leased_count() const;   ///< items that are leased
 

@@ -122,6 +122,9 @@ struct FrontierDone {
 struct FrontierOptions {
   FrontierRule default_rule{};  ///< of groups without one, where the frontier is made
   bool has_own_ids = false;     ///< ids are the caller's, where it is made
+  /// The page database whose pages are its items, where it is made: ids are their indexes, groups
+  /// their hosts, and bodies empty. See schedule.h. Empty: they are not.
+  std::string pages{};
   /// Without it take() does not commit, and what it took is leased in the file from the next commit
   /// of the store on. So a crash gives out again what was taken since the last one, and a group may
   /// be visited again before its delay is over. For callers who commit themselves, and often.

@@ -26,6 +26,7 @@ struct FrontierInfo {
   SegmentId id;
   std::string name;
   bool has_own_ids = false;  ///< given by whoever puts
+  std::string pages{};       ///< the page database whose pages are its items; empty: none
   std::uint64_t group_count = 0;
   std::uint64_t waiting_count = 0;
   std::uint64_t leased_count = 0;

@@ -219,6 +219,9 @@ Result<Frontier> Frontier::open(Store& store, std::string_view name,
     if (options.has_own_ids && !impl->committed->table.has_own_ids) {
       return fail(Errc::kInvalidArgument, "this frontier gives ids itself");
     }
+    if (!options.pages.empty() && options.pages != impl->committed->table.pages) {
+      return fail(Errc::kInvalidArgument, "this frontier is not of these pages");
+    }
   }
   impl->clock.emplace(impl->state.clock(), inside->writer->directory()->superblock.commit_time_us);
   // Time goes on by the wall clock of the next commit, so one is to come.
@@ -234,7 +237,7 @@ Result<FrontierPutDone> Frontier::put(std::span<const FrontierItem> items) {
   return impl_->change([&]() -> Result<FrontierPutDone> {
     const format::FrontierTable& table = impl_->last_version().table;
     CRAWLSTORE_TRY(frontier::check_ids(items, impl_->state, table.has_own_ids));
-    FrontierPutDone done{std::max(impl_->state.next_id(), table.next_id), {}};
+    FrontierPutDone done{next_id(), {}};
     std::uint64_t next = done.first_id;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const FrontierItem& item = items[i];
@@ -348,6 +351,17 @@ Result<FrontierDone> Frontier::give_back(std::span<const GivenBack> items,
   });
 }
 
+Result<std::uint64_t> Frontier::give_back_all() {
+  return impl_->change([&]() -> Result<std::uint64_t> {
+    CRAWLSTORE_TRY(impl_->set_clock({}));
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, lease] : impl_->state.leases().all()) ids.push_back(id);
+    std::ranges::sort(ids);
+    for (const std::uint64_t id : ids) CRAWLSTORE_TRY(impl_->step(format::BackStep{id, 0, false}));
+    return ids.size();
+  });
+}
+
 Result<FrontierDone> Frontier::extend(std::span<const std::uint64_t> ids, std::uint64_t until_ms,
                                       std::optional<std::uint64_t> now_ms) {
   CRAWLSTORE_TRY(frontier::check_time(until_ms));
@@ -390,6 +404,16 @@ std::optional<std::uint64_t> Frontier::next_due_ms() const {
 std::uint64_t Frontier::now_ms() const {
   const std::lock_guard lock(impl_->mutex);
   return std::max(impl_->state.clock(), impl_->clock->now_ms());
+}
+
+std::string_view Frontier::pages() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->last_version().table.pages;
+}
+
+std::uint64_t Frontier::next_id() const {
+  const std::lock_guard lock(impl_->mutex);
+  return std::max(impl_->state.next_id(), impl_->last_version().table.next_id);
 }
 
 std::uint64_t Frontier::waiting_count() const {

@@ -31,7 +31,8 @@ struct Frontier::Impl final : Participant {
         options(of_options),
         state(frontier::group_rule(of_options.default_rule)) {
     empty.table.default_rule = frontier::group_rule(options.default_rule);
-    empty.table.has_own_ids = options.has_own_ids;
+    empty.table.has_own_ids = options.has_own_ids || !options.pages.empty();
+    empty.table.pages = options.pages;
   }
 
   const std::string own_name;

@@ -33,6 +33,7 @@ FrontierInfo info_of(const Snapshot& snapshot, const FrontierSegments& found) {
   FrontierInfo info{.id = found.frontier->id,
                     .name = found.frontier->name,
                     .has_own_ids = found.table.has_own_ids,
+                    .pages = found.table.pages,
                     .group_count = found.table.group_count,
                     .waiting_count = found.table.waiting_count,
                     .leased_count = found.table.leased_count,

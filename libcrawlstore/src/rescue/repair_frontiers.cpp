@@ -284,6 +284,7 @@ class FrontierRescue {
     frontier::Version version;
     version.table.has_own_ids = found_.table.has_own_ids;
     version.table.default_rule = found_.table.default_rule;
+    version.table.pages = found_.table.pages;
     version.table.next_id = found_.table.next_id;
     version.table.step_count = found_.table.step_count;
     frontier::State state(found_.table.default_rule);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Pages of a database as the items of a frontier (FrontierOptions::pages): their ids are indexes
+/// of pages, their groups hosts, and they have no bodies, for the database has the URLs.
+///
+/// A superstep gives indexes to the pages that it makes, in their order, and a frontier knows the
+/// highest id that was ever put. So nothing else is kept to know which pages are new, and a page
+/// that a crash, an import or another program left between the two is put by the next call.
+///
+/// Ownership: nothing is kept. Threads: those of Frontier. Errors: as Frontier; of damage where
+/// pages are read. Source: Aduana's schedulers.
+///
+///   FrontierOptions options{.pages = "pages"};
+///   CRAWLSTORE_TRY(auto frontier, Frontier::open(store, "frontier", options));
+///   CRAWLSTORE_TRY(pages.merge());
+///   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+///   CRAWLSTORE_TRY(const auto view, PageView::open(snapshot));
+///   CRAWLSTORE_TRY(put_pages(frontier, view));
+///   CRAWLSTORE_TRY(const auto taken, take_pages(frontier, view, {.count = 100}));
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <crawlstore/frontier.h>
+#include <crawlstore/page_view.h>
+
+#pragma GCC visibility push(default)
+namespace crawlstore {
+
+/// The pages that are to be fetched, and how soon.
+struct SchedulePolicy {
+  std::uint32_t depth_max = ~std::uint32_t{0};  ///< links from a seed; deeper pages are left out
+  /// Asked for each new page that was never crawled and whose URL is one of HTTP with a host: its
+  /// priority, or nothing: it is left out. Without it those that are nearest to a seed come first.
+  /// It must not use the frontier. What it throws is thrown on: pages before that are put.
+  std::function<std::optional<double>(const PageInfo& page)> priority_of{};
+};
+
+/// Counts of new pages by what became of them.
+struct ScheduledPages {
+  std::uint64_t put_count = 0;
+  std::uint64_t refused_count = 0;   ///< by the limit of a host (FrontierRule)
+  std::uint64_t left_out_count = 0;  ///< by the policy, or because they are nothing to fetch
+  std::uint64_t next_page = 0;       ///< that a further call may begin with
+};
+
+/// Puts all pages that are new since the last one that was put.
+///   first_page  those below were looked at before, as ScheduledPages::next_page says; so nobody
+///               looks again at pages that are left out
+///   errors      kInvalidArgument: the frontier is not of pages of this name; a priority is NaN;
+///               pages before that are put
+///   cost        about a microsecond a page
+[[nodiscard]] Result<ScheduledPages> put_pages(Frontier& frontier, const PageView& pages,
+                                               const SchedulePolicy& policy = {},
+                                               std::uint64_t first_page = 0);
+
+/// Takes pages as Frontier::take() does; the body of an item is the URL of its page. Pages that are
+/// forgotten meanwhile are finished instead.
+///   pages   as new as the frontier, or newer
+///   errors  kInvalidArgument: as put_pages(); a page is not in `pages`. After an error all that
+///           was taken is given back
+///   cost    a block of URLs a page
+[[nodiscard]] Result<std::vector<TakenItem>> take_pages(Frontier& frontier, const PageView& pages,
+                                                        const TakeOptions& options = {});
+
+}  // namespace crawlstore
+#pragma GCC visibility pop

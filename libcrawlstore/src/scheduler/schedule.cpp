@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <crawlstore/page_key.h>
+#include <crawlstore/schedule.h>
+
+namespace crawlstore {
+namespace {
+
+/// Pages that are put by one call, which others wait for.
+constexpr std::size_t kPutPages = 8192;
+
+Result<void> check_pages(const Frontier& frontier, const PageView& pages) {
+  if (frontier.pages() == pages.info().name) return {};
+  return fail(Errc::kInvalidArgument, "this frontier is not of these pages");
+}
+
+bool can_be_fetched(const PageInfo& page) {
+  const std::string_view url = page.url;
+  return page.state == PageState::kKnown &&
+         (url.starts_with("http://") || url.starts_with("https://"));
+}
+
+/// New pages, put some thousand at a time.
+class PagePutter {
+ public:
+  PagePutter(Frontier& frontier, const SchedulePolicy& policy)
+      : frontier_(frontier), policy_(policy) {}
+
+  Result<void> add(const PageInfo& page) {
+    const auto priority = priority_of(page);
+    std::string host = priority ? url_host(page.url) : std::string();
+    if (host.empty()) {
+      ++done_.left_out_count;
+      return {};
+    }
+    hosts_.push_back(std::move(host));
+    items_.push_back({.group = hosts_.back(), .priority = *priority, .id = page.index});
+    return items_.size() < kPutPages ? Result<void>() : put();
+  }
+  Result<void> put() {
+    CRAWLSTORE_TRY(const auto done, frontier_.put(items_));
+    done_.refused_count += done.refused.size();
+    done_.put_count += items_.size() - done.refused.size();
+    items_.clear();
+    hosts_.clear();
+    return {};
+  }
+  [[nodiscard]] const ScheduledPages& done() const { return done_; }
+
+ private:
+  [[nodiscard]] std::optional<double> priority_of(const PageInfo& page) const {
+    if (!can_be_fetched(page) || page.depth > policy_.depth_max) return std::nullopt;
+    if (policy_.priority_of) return policy_.priority_of(page);
+    return -static_cast<double>(page.depth);
+  }
+
+  Frontier& frontier_;
+  const SchedulePolicy& policy_;
+  std::vector<FrontierItem> items_;
+  std::deque<std::string> hosts_;  // of them, which stay where they are
+  ScheduledPages done_;
+};
+
+/// Gives all back. Returns the error, or the one of that.
+tl::unexpected<Error> give_back(Frontier& frontier, std::span<const TakenItem> taken,
+                                const Error& error, const TakeOptions& options) {
+  std::vector<GivenBack> items;
+  for (const TakenItem& item : taken) items.push_back({.id = item.id});
+  const auto given = frontier.give_back(items, options.now_ms);
+  return tl::unexpected<Error>(given ? error : given.error());
+}
+
+}  // namespace
+
+Result<ScheduledPages> put_pages(Frontier& frontier, const PageView& pages,
+                                 const SchedulePolicy& policy, std::uint64_t first_page) {
+  CRAWLSTORE_TRY(check_pages(frontier, pages));
+  PagePutter putter(frontier, policy);
+  Result<void> put;
+  const auto add = [&](const PageInfo& page) {
+    put = putter.add(page);
+    return put.has_value();
+  };
+  CRAWLSTORE_TRY(pages.for_each_page(add, std::max(first_page, frontier.next_id())));
+  if (put) put = putter.put();
+  if (!put) return tl::unexpected<Error>(put.error());
+  ScheduledPages done = putter.done();
+  done.next_page = std::max(first_page, pages.info().page_count);
+  return done;
+}
+
+Result<std::vector<TakenItem>> take_pages(Frontier& frontier, const PageView& pages,
+                                          const TakeOptions& options) {
+  CRAWLSTORE_TRY(check_pages(frontier, pages));
+  std::vector<TakenItem> all;
+  TakeOptions rest = options;
+  while (rest.count != 0) {
+    auto taken = frontier.take(rest);
+    if (!taken) return give_back(frontier, all, taken.error(), options);
+    std::vector<std::uint64_t> gone;
+    const std::size_t before = all.size();
+    std::ranges::move(*taken, std::back_inserter(all));
+    for (TakenItem& item : std::span(all).subspan(before)) {
+      auto url = pages.url(item.id);
+      if (!url) return give_back(frontier, all, url.error(), options);
+      item.body = std::move(*url);
+      if (item.body.empty()) gone.push_back(item.id);
+    }
+    if (gone.empty()) break;
+    std::erase_if(all, [](const TakenItem& item) { return item.body.empty(); });
+    CRAWLSTORE_TRY(frontier.finish(gone, options.now_ms));
+    rest.count = gone.size();
+  }
+  return all;
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""schedule: pages of a file as the items of a frontier, for a crawl by a shell."""
+
+import json
+import random
+import unittest
+
+import command
+from pages_command import PagesTest
+
+
+class Schedule(PagesTest):
+    def schedule(self, *words, code=0):
+        answer = self.run_command("schedule", "x.crawl", "--json", *words)
+        self.assertEqual(answer.code, code, answer.err)
+        return json.loads(answer.out)
+
+    def take(self, *words):
+        """{URL: (ID, host)}"""
+        answer = self.run_command("take", "x.crawl", *words)
+        self.assertEqual(answer.code, 0 if answer.out else 1, answer.err)
+        rows = [line.split("\t") for line in answer.out.decode().splitlines()]
+        return {url: (item, host) for item, host, url in rows}
+
+    def add(self, events):
+        text = "\n".join(json.dumps(event) for event in events)
+        self.run_checked("import", "x.crawl", "-", "--format", "jsonl", data=text.encode())
+
+    @staticmethod
+    def page(url, links):
+        return {"kind": "page", "time": 1, "url": url, "links": links}
+
+    def run_checked(self, *words, data=b""):
+        answer = self.run_command(*words, data=data)
+        self.assertEqual(answer.code, 0, answer.err)
+        return answer
+
+    def test_says_what_to_do_where_there_are_no_pages(self):
+        self.succeed("create", "x.crawl")
+        answer = self.run_command("schedule", "x.crawl")
+        self.assertEqual(answer.code, 1)
+        self.assertIn(b"import FILE --format urls", answer.err)
+        self.assertEqual(self.run_command("schedule", "none.crawl").code, 1)
+
+    def test_puts_what_is_new_by_host_and_depth(self):
+        self.add([self.page("http://a.test/",
+                            ["http://b.test/", "mailto:c@d.test", "http://a.test/2"])])
+        self.assertEqual(self.schedule("--default", "delay=none"),
+                         {"name": "frontier", "page_count": 4, "put_count": 2,
+                          "left_out_count": 2, "refused_count": 0, "waiting_count": 2,
+                          "leased_count": 0})
+        self.assertEqual(self.schedule()["put_count"], 0)
+        taken = self.take()
+        self.assertEqual({url: host for url, (_, host) in taken.items()},
+                         {"http://b.test/": "b.test", "http://a.test/2": "a.test"})
+        self.assertIn(b"pages", self.succeed("frontier", "x.crawl").out)
+
+    def test_leaves_out_what_is_too_deep(self):
+        self.add([self.page("http://a.test/", ["http://b.test/"]),
+                  self.page("http://b.test/", ["http://c.test/"])])
+        done = self.schedule("--depth-max", "1")
+        self.assertEqual((done["put_count"], done["left_out_count"]), (0, 3))
+        self.assertEqual(self.schedule()["put_count"], 1)
+
+    def test_refuses_a_frontier_of_lines(self):
+        self.add([self.page("http://a.test/", [])])
+        self.run_checked("frontier", "x.crawl", "--put", "-", data=b"a\t1\tb\n")
+        answer = self.run_command("schedule", "x.crawl")
+        self.assertEqual(answer.code, 2, answer.err)
+        self.assertIn(b"--frontier NAME makes one", answer.err)
+
+    def test_crawls_a_whole_site_by_shell(self):
+        """Every page that can be reached is fetched once, by take, import, done and schedule."""
+        dice = random.Random(command.SEED)
+        urls = [f"http://h{n % 7}.test/{n}" for n in range(60)]
+        links = {url: dice.sample(urls, 3) for url in urls}
+        reachable, waiting = set(), [urls[0]]
+        while waiting:
+            url = waiting.pop()
+            if url not in reachable:
+                reachable.add(url)
+                waiting += links[url]
+        self.run_checked("import", "x.crawl", "-", "--format", "urls", data=urls[0].encode())
+        fetched = []
+        for _ in range(100):
+            self.schedule("--default", "delay=none")
+            taken = self.take("--per-group", "1")
+            if not taken:
+                break
+            fetched += taken
+            self.add([self.page(url, links[url]) for url in taken])
+            ids = "".join(f"{item}\n" for item, _ in taken.values())
+            self.run_checked("done", "x.crawl", "-", data=ids.encode())
+        self.assertEqual(sorted(fetched), sorted(reachable))
+        self.assert_whole()
+
+
+if __name__ == "__main__":
+    unittest.main()
