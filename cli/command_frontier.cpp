@@ -16,6 +16,7 @@
 #include "cli/verb.h"
 #include "cli/wall_clock.h"
 #include "model/format_text.h"
+#include "model/frontier_look.h"
 #include "model/frontier_rule.h"
 #include "model/frontier_view.h"
 
@@ -43,7 +44,8 @@ int fail_with_group(const FrontierVerbOptions& options, const std::string& front
       kExitNo);
 }
 
-Result<model::Document> describe_frontier(const FrontierView& frontier, const FrontierGroup* group,
+Result<model::Document> describe_frontier(const FrontierView& frontier,
+                                          const model::GroupState* state,
                                           std::span<const FrontierInfo> frontiers,
                                           const FrontierVerbOptions& options) {
   const std::uint64_t count = options.limit.value_or(100);
@@ -54,10 +56,13 @@ Result<model::Document> describe_frontier(const FrontierView& frontier, const Fr
     document.tables.push_back(std::move(*table));
     return {};
   };
-  if (group != nullptr) {
-    document.fields = model::group_fields(*group);
-    CRAWLSTORE_TRY(add(model::leases_table(frontier, rows, group->key)));
-    CRAWLSTORE_TRY(add(model::waiting_items_table(frontier, group->key, rows)));
+  if (state != nullptr) {
+    const FrontierInfo& info = frontier.info();
+    const std::string& group = state->group.key;
+    document.fields =
+        model::due_group_fields(*state, info.default_rule, info.time_at_ms(wall_clock_us()));
+    CRAWLSTORE_TRY(add(model::leases_table(frontier, rows, group)));
+    CRAWLSTORE_TRY(add(model::waiting_items_table(frontier, group, rows)));
   } else if (options.lists_groups) {
     document.tables.push_back(model::groups_table(frontier, count));
   } else if (options.lists_leases) {
@@ -87,9 +92,11 @@ int show_frontier(const FrontierVerbOptions& options) {
   if (!name) return code;
   const auto frontier = FrontierView::open(*snapshot, *name);
   if (!frontier) return fail_with(path, frontier.error());
-  std::optional<FrontierGroup> group;
+  std::optional<model::GroupState> group;
   if (options.group) {
-    group = frontier->group(*options.group);
+    auto found = model::group_state(*frontier, *options.group);
+    if (!found) return fail_with(path, found.error());
+    group = std::move(*found);
     if (!group) return fail_with_group(options, *name);
   }
   const auto document =
@@ -178,9 +185,11 @@ constexpr const char* kFrontierFooter =
     "  printf 'a.test\\t0.5\\thttp://a.test/\\n' | crawlstore frontier x.crawl --put -\n"
     "  crawlstore take x.crawl -n 100 | fetcher | crawlstore done x.crawl -\n"
     "Without options it prints the counts of the frontier, beside any writer, at the time of its "
-    "last change (clock_us); of several frontiers a list of them. Where the clock of the computer "
-    "was once ahead, the time of a frontier goes on from there: then clock_ahead_seconds says how "
-    "far it is ahead, and TIME, here and in `done`, is a time of the frontier.\n"
+    "last change (clock_us); of several frontiers a list of them. With --group, due_in_seconds is "
+    "when the group may be visited, seen from now, at `hard` and where no other may be; why says "
+    "why not now: its rule, or its parent's, whichever lasts longer. Where the clock of the "
+    "computer was once ahead, the time of a frontier goes on from there: then clock_ahead_seconds "
+    "says how far it is ahead, and TIME, here and in `done`, is a time of the frontier.\n"
     "--put makes FILE and the frontier when they are not there. BODY, of up to 65,536 bytes, may "
     "be empty or hold TABs; the highest PRIORITY of a group is taken first, ties by the order in "
     "which they came. Empty lines are skipped. It commits every 100,000 lines, after a second, and "

@@ -5,19 +5,32 @@
 /// spec/format.md#step-runs has it. Threads: pure functions. Times are milliseconds since 1970.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <crawlstore/frontier_view.h>
 
+#include "model/table.h"
+
 namespace crawlstore::model {
 
-/// A group, and the times of its items. A lease without an end ends at 0.
+/// The parent of a group (FrontierRule::parent). A lease without an end ends at 0.
+struct ParentState {
+  FrontierGroup group;
+  std::vector<std::uint64_t> lease_ends_ms{};  ///< as those of GroupState
+};
+
+/// A group, the times of its items, and its parent, whose rule a visit must keep, too.
 struct GroupState {
   FrontierGroup group;
-  std::optional<std::uint64_t> first_later_ms{};  ///< of the items whose time has not come
-  std::vector<std::uint64_t> lease_ends_ms{};     ///< ascending, those without an end at last
+  std::optional<std::uint64_t> first_later_ms{};   ///< of the items whose time has not come
+  std::optional<std::uint64_t> first_return_ms{};  ///< the first end of leases of its items
+  /// Ends of all leases that count for its limit, those of its children too: ascending, those
+  /// without an end at last.
+  std::vector<std::uint64_t> lease_ends_ms{};
+  std::shared_ptr<const ParentState> parent{};  ///< nullptr if it has none
 };
 
 /// Returns the time from which the group may be visited if nothing else happens: items come due and
@@ -25,12 +38,17 @@ struct GroupState {
 /// interval, where no other group may be visited. nothing: never
 std::optional<std::uint64_t> due_ms(const GroupState& state, const FrontierRule& default_rule);
 
-/// Returns why the group may not be visited now, in plain words; empty: it may.
+/// Returns why the group may not be visited now, in plain words; empty: it may. Where its parent
+/// keeps it waiting for longer than its own rule, names the parent: "parent 10.0.0.1: delay of 2.0
+/// s".
 std::string why_not_now(const GroupState& state, const FrontierRule& default_rule,
                         std::uint64_t now_ms);
 
 /// Returns when a time is, seen from now, in seconds; below 0: it has passed.
 double seconds_from(std::uint64_t now_ms, std::uint64_t time_ms);
+
+/// Returns due_ms() for a column of seconds from now, at least 0; nothing if it is never due.
+Cell due_cell(const GroupState& state, const FrontierRule& default_rule, std::uint64_t now_ms);
 
 /// Returns "2 wait, 1 later, 1 leased; in 3.2 s: delay of 2.0 s", for a line about a group.
 std::string describe_group(const GroupState& state, const FrontierRule& default_rule,

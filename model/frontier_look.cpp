@@ -42,12 +42,11 @@ class GroupRows final : public TableSource {
   [[nodiscard]] Row row_of(const GroupState& state) const {
     const FrontierGroup& group = state.group;
     const FrontierRule& rule = look_->info.default_rule;
-    const auto due = due_ms(state, rule);
     return {group.key,
             group.waiting_count,
             group.later_count,
             group.leased_count,
-            due ? Cell(seconds_from(now_ms_, std::max(*due, now_ms_))) : Cell(),
+            due_cell(state, rule, now_ms_),
             why_not_now(state, rule, now_ms_),
             std::uint64_t{group.failure_count},
             group.rule ? Cell(format_rule(*group.rule)) : Cell()};
@@ -102,6 +101,25 @@ class RowsFromNow final : public TableSource {
   std::uint64_t now_ms_;
 };
 
+/// Keys of parents, each looked up once. Texts that are asked for need not stay.
+class ParentKeys {
+ public:
+  explicit ParentKeys(const FrontierView& frontier) : frontier_(frontier) {}
+
+  /// Returns the key of the parent of a group; nothing if it has none.
+  const std::optional<std::string>& of(std::string_view key) {
+    const auto [found, is_new] = keys_.try_emplace(std::string(key));
+    if (!is_new) return found->second;
+    const auto group = frontier_.group(key);
+    if (group && group->rule) found->second = group->rule->parent;
+    return found->second;
+  }
+
+ private:
+  const FrontierView& frontier_;
+  std::unordered_map<std::string, std::optional<std::string>> keys_;
+};
+
 void sort_by_due(FrontierLook& look) {
   std::vector<std::pair<std::uint64_t, std::size_t>> order;
   order.reserve(look.groups.size());
@@ -121,6 +139,35 @@ void sort_by_due(FrontierLook& look) {
   look.groups = std::move(sorted);
 }
 
+/// The key of the parent of a group; nullptr: it has none.
+const std::string* parent_key(const FrontierGroup& group) {
+  return group.rule && group.rule->parent ? &*group.rule->parent : nullptr;
+}
+
+/// Notes a lease of an item of the group.
+void note_own_lease(GroupState& state, std::uint64_t until_ms) {
+  state.lease_ends_ms.push_back(until_ms);
+  if (until_ms != 0 && !state.first_return_ms) state.first_return_ms = until_ms;
+}
+
+using GroupsByKey = std::unordered_map<std::string_view, GroupState*>;
+
+/// Gives all children the state of their parent, which one reads of many.
+void set_parents(std::vector<GroupState>& groups, const GroupsByKey& by_key) {
+  std::unordered_map<std::string_view, std::shared_ptr<const ParentState>> parents;
+  for (GroupState& state : groups) {
+    const std::string* const key = parent_key(state.group);
+    const auto found = key == nullptr ? by_key.end() : by_key.find(*key);
+    if (found == by_key.end()) continue;
+    auto& parent = parents[found->first];
+    if (parent == nullptr) {
+      const GroupState& of = *found->second;
+      parent = std::make_shared<const ParentState>(ParentState{of.group, of.lease_ends_ms});
+    }
+    state.parent = parent;
+  }
+}
+
 }  // namespace
 
 const GroupState* FrontierLook::find(std::string_view key) const {
@@ -138,7 +185,7 @@ Result<FrontierLook> look_at(const FrontierView& frontier) {
     look.groups.push_back({group});
     return true;
   });
-  std::unordered_map<std::string_view, GroupState*> by_key;
+  GroupsByKey by_key;
   by_key.reserve(look.groups.size());
   for (GroupState& state : look.groups) by_key.emplace(state.group.key, &state);
   CRAWLSTORE_TRY(frontier.for_each_later([&](const FrontierEntry& entry) {
@@ -157,9 +204,14 @@ Result<FrontierLook> look_at(const FrontierView& frontier) {
       ++look.endless_count;
     }
     const auto found = by_key.find(entry.group);
-    if (found != by_key.end()) found->second->lease_ends_ms.push_back(until_ms);
+    if (found == by_key.end()) return true;
+    note_own_lease(*found->second, until_ms);
+    const std::string* const parent = parent_key(found->second->group);
+    const auto above = parent == nullptr ? by_key.end() : by_key.find(*parent);
+    if (above != by_key.end()) above->second->lease_ends_ms.push_back(until_ms);
     return true;
   }));
+  set_parents(look.groups, by_key);
   sort_by_due(look);
   return look;
 }
@@ -168,12 +220,28 @@ Result<std::optional<GroupState>> group_state(const FrontierView& frontier, std:
   auto group = frontier.group(key);
   if (!group) return std::optional<GroupState>();
   GroupState state{std::move(*group)};
-  if (state.group.leased_count > 0) {
-    CRAWLSTORE_TRY(frontier.for_each_lease([&](const FrontierEntry& entry) {
-      if (entry.group == key) state.lease_ends_ms.push_back(entry.until_ms.value_or(0));
-      return true;
-    }));
+  const auto parent = std::make_shared<ParentState>();
+  if (const std::string* const above = parent_key(state.group)) {
+    if (auto found = frontier.group(*above)) {
+      parent->group = std::move(*found);
+      state.parent = parent;
+    }
   }
+  ParentKeys parents(frontier);
+  CRAWLSTORE_TRY(frontier.for_each_lease([&](const FrontierEntry& entry) {
+    const std::uint64_t until_ms = entry.until_ms.value_or(0);
+    const std::optional<std::string>& above = parents.of(entry.group);
+    if (entry.group == key) {
+      note_own_lease(state, until_ms);
+    } else if (above == key) {
+      state.lease_ends_ms.push_back(until_ms);
+    }
+    const std::string& shared = parent->group.key;
+    if (state.parent && (entry.group == shared || above == shared)) {
+      parent->lease_ends_ms.push_back(until_ms);
+    }
+    return true;
+  }));
   if (state.group.later_count > 0) {
     CRAWLSTORE_TRY(frontier.for_each_later([&](const FrontierEntry& entry) {
       if (entry.group == key) state.first_later_ms = entry.not_before_ms;

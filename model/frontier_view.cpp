@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "model/frontier_due.h"
 #include "model/frontier_rule.h"
 
 namespace crawlstore::model {
@@ -82,6 +81,14 @@ std::vector<Field> group_fields(const FrontierGroup& group) {
           {"hard_visit_us", Unit::kTimeUs, time_cell(group.hard_time_ms)},
           {"failure_count", Unit::kCount, std::uint64_t{group.failure_count}},
           {"rule", Unit::kText, rule_cell(group.rule)}};
+}
+
+std::vector<Field> due_group_fields(const GroupState& state, const FrontierRule& default_rule,
+                                    std::uint64_t now_ms) {
+  std::vector<Field> fields = group_fields(state.group);
+  fields.push_back({"due_in_seconds", Unit::kFromNow, due_cell(state, default_rule, now_ms)});
+  fields.push_back({"why", Unit::kText, why_not_now(state, default_rule, now_ms)});
+  return fields;
 }
 
 Table frontiers_table(std::span<const FrontierInfo> frontiers) {

@@ -13,6 +13,7 @@
 
 #include <crawlstore/frontier_view.h>
 
+#include "model/frontier_due.h"
 #include "model/table.h"
 
 namespace crawlstore::model {
@@ -30,6 +31,9 @@ ReadableFrontiers readable_frontiers(const Snapshot& snapshot);
 std::vector<Field> frontier_fields(const FrontierView& frontier, std::int64_t wall_us);
 /// The same of a group.
 std::vector<Field> group_fields(const FrontierGroup& group);
+/// The same with when it may be visited, as seen from `now_ms`, and why not now.
+std::vector<Field> due_group_fields(const GroupState& state, const FrontierRule& default_rule,
+                                    std::uint64_t now_ms);
 
 /// The table `frontiers`: one row a frontier.
 Table frontiers_table(std::span<const FrontierInfo> frontiers);

@@ -113,27 +113,29 @@ void add_frontiers(std::string& to, const Document& document) {
 
 /// Whether no cell of the column says anything.
 bool is_blank(const Table& table, std::size_t column) {
-  const bool is_database = table.columns[column].name == "database";
+  const std::string& name = table.columns[column].name;
+  const bool is_owner = name == "database" || name == "frontier";
   return std::ranges::all_of(table.rows, [&](const auto& row) {
-    if (is_database) return row[column] == table.rows.front()[column];
+    if (is_owner) return row[column] == table.rows.front()[column];
     const auto* text = std::get_if<std::string>(&row[column]);
     const auto* ratio = std::get_if<double>(&row[column]);
     return row[column] == Cell{} || (text != nullptr && text->empty()) ||
            (ratio != nullptr && *ratio == 0) || row[column] == Cell{std::uint64_t{0}} ||
-           row[column] == Cell{std::int64_t{0}};
+           row[column] == Cell{std::int64_t{0}} || row[column] == Cell{false};
   });
 }
 
 /// Places of columns, by how early a screen has them.
 std::vector<std::size_t> shown_order(const Table& table) {
-  constexpr std::array<std::string_view, 5> kFirst{"page", "host", "from", "to", "change"};
+  constexpr std::array<std::string_view, 7> kFirst{"page",  "host", "from",  "to",
+                                                   "group", "body", "change"};
   const auto rank = [&](std::size_t column) {
     return std::ranges::find(kFirst, table.columns[column].name) - kFirst.begin();
   };
   std::vector<std::size_t> order(table.columns.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const bool names_pages = std::ranges::any_of(order, [&](std::size_t c) { return rank(c) < 4; });
-  if (names_pages) std::ranges::stable_sort(order, {}, rank);
+  const bool names_them = std::ranges::any_of(order, [&](std::size_t c) { return rank(c) < 6; });
+  if (names_them) std::ranges::stable_sort(order, {}, rank);
   return order;
 }
 

@@ -44,9 +44,9 @@ Result<Document> store_diff(const Snapshot& older, const Snapshot& newer,
 ///   document  with the tables of store_diff()
 std::string diff_sentence(const Document& document);
 
-/// A table of store_diff() as a screen shows it: pages and hosts in front, then what became of
-/// them. Columns that say nothing are folded away: those in which all cells are 0, empty or
-/// nothing, and the database where there is one.
+/// A table of store_diff() as a screen shows it: pages, hosts, groups and items in front, then what
+/// became of them. Columns that say nothing are folded away: those in which all cells are 0, "no",
+/// empty or nothing, and the database or the frontier where there is one.
 struct ShownDiff {
   std::shared_ptr<const TableSource> rows;
   std::vector<std::string> folded;  ///< names of columns

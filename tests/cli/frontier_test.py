@@ -146,7 +146,12 @@ class Crawl(FrontierTest):
         items = self.ids()
         self.assertEqual(len(items), 2)
         self.assertEqual(self.take(), [])
+        group = self.info("--group", "c")
+        self.assertRegex(group["why"], "^parent 10.0.0.1: in-flight limit of 2 reached, a lease")
+        self.assertLess(0, group["due_in_seconds"])
         self.done(f"{items[0]}\n")
+        group = self.info("--group", "c")
+        self.assertEqual((group["due_in_seconds"], group["why"]), (0, ""))
         self.assertEqual(len(self.take()), 1)
         for group, parent, why in (("10.0.0.1", "d", "--set: the group is a parent .*none, first$"),
                                    ("d", "a", "has a parent itself.*name that one"),

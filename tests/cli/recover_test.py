@@ -46,8 +46,9 @@ def frontier_of(test, name):
     answers = [json.loads(answer.out)]
     keys = {group["group"] for group in answers[0]["groups"]}
     for group, count in (("large", "4"), ("small", "1000")):  # no more of `large` are leased
-        answers.append({"items": [], "leases": []} if group not in keys else json.loads(
-            test.succeed("frontier", name, "--group", group, "-n", count, "--json").out))
+        items = {} if group not in keys else json.loads(
+            test.succeed("frontier", name, "--group", group, "-n", count, "--json").out)
+        answers.append({"items": items.get("items", []), "leases": items.get("leases", [])})
     return answers
 
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <crawlstore/frontier.h>
+#include <crawlstore/transaction.h>
 
 #include "inspector/pages_file.h"
 
@@ -74,8 +75,26 @@ inline void fill_frontier(Store& store) {
   must(other.close());
 }
 
+/// Goes on with fill_frontier() in one commit: items that are new, done, given back, taken and
+/// changed, groups with another rule.
+inline void change_frontier(Store& store) {
+  constexpr std::uint64_t kNow = kFrontierNowMs;
+  Frontier frontier = must(Frontier::open(store, "frontier"));
+  Transaction transaction = must(Transaction::begin(store));
+  put_items(frontier, "new.example", 3);
+  const auto taken = must(frontier.take({.count = 4, .now_ms = kNow + 40'000}));
+  must(frontier.finish(std::vector{taken.at(0).id}, kNow + 41'000));
+  must(frontier.give_back(std::vector<GivenBack>{{taken.at(1).id, 0, true}}, kNow + 42'000));
+  must(frontier.set_rule("polite.example", {.delay_ms = 60'000, .parent = "10.0.0.1"}));
+  constexpr std::uint64_t kOfA = 40;  // in the order of fill_frontier()
+  must(frontier.update(std::vector<FrontierUpdate>{{{"a.example", kOfA}, 2}}));
+  must(transaction.commit());
+  must(frontier.close());
+}
+
 /// A file with pages of hosts, of which a.example waits in the frontier; see fill_frontier().
-inline void write_frontier_file(const std::string& path) {
+///   is_changed  with change_frontier(), too
+inline void write_frontier_file(const std::string& path, bool is_changed = false) {
   MemoryStore store;
   {
     PageDb pages = must(PageDb::open(*store));
@@ -83,6 +102,7 @@ inline void write_frontier_file(const std::string& path) {
     must(pages.merge());
     must(pages.close());
     fill_frontier(*store);
+    if (is_changed) change_frontier(*store);
   }
   write_image(store, path);
 }

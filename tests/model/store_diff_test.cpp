@@ -171,6 +171,16 @@ TEST(ShownDiff, KeepsTheDatabaseWhereThereAreTwo) {
   EXPECT_TRUE(take_shown_diff(made, "none").rows->columns().empty());
 }
 
+TEST(ShownDiff, HasGroupsAndItemsInFrontWithoutTheirFrontier) {
+  Document made;
+  made.tables.push_back({"frontier_items",
+                         {{"frontier"}, {"change"}, {"is_late"}, {"group"}, {"body"}},
+                         {{"frontier", "gone", false, "a.test", "http://a.test/"}}});
+  const ShownDiff shown = take_shown_diff(made, "frontier_items");
+  EXPECT_EQ(must(shown.rows->rows(0, 1)).at(0), (Row{"a.test", "http://a.test/", "gone"}));
+  EXPECT_EQ(shown.folded, (std::vector<std::string>{"frontier", "is_late"}));
+}
+
 TEST(ShownDiff, LeavesOtherTablesInTheirOrder) {
   Document made;
   made.tables.push_back({"keys", {{"drum"}, {"change"}, {"key"}}, {{"urls", "added", "00"}}});

@@ -22,12 +22,21 @@ struct DiffTab {
   std::string_view table;
   std::string_view title;
 };
-constexpr std::array kTabs{DiffTab{"pages", "pages"},       DiffTab{"hosts", "hosts"},
-                           DiffTab{"links", "links"},       DiffTab{"page_links", "pages by links"},
-                           DiffTab{"edits", "edits"},       DiffTab{"scores", "scores"},
-                           DiffTab{"queues", "queues"},     DiffTab{"keys", "keys"},
-                           DiffTab{"requests", "requests"}, DiffTab{"segments", "segments"},
-                           DiffTab{"buckets", "buckets"},   DiffTab{"page_databases", "databases"},
+constexpr std::array kTabs{DiffTab{"pages", "pages"},
+                           DiffTab{"hosts", "hosts"},
+                           DiffTab{"links", "links"},
+                           DiffTab{"page_links", "pages by links"},
+                           DiffTab{"edits", "edits"},
+                           DiffTab{"scores", "scores"},
+                           DiffTab{"queues", "queues"},
+                           DiffTab{"frontiers", "frontiers"},
+                           DiffTab{"frontier_items", "frontier items"},
+                           DiffTab{"frontier_groups", "groups"},
+                           DiffTab{"keys", "keys"},
+                           DiffTab{"requests", "requests"},
+                           DiffTab{"segments", "segments"},
+                           DiffTab{"buckets", "buckets"},
+                           DiffTab{"page_databases", "databases"},
                            DiffTab{"drums", "DRUMs"}};
 
 /// One side of the comparison.
@@ -65,12 +74,13 @@ Result<Snapshot> open_side(const DiffSide& side, const Snapshot& shown, const st
   return Snapshot::open(side.path.empty() ? path : side.path, options);
 }
 
-/// The tables of scores and queues have rows that are alike in both states, too.
+/// The tables of scores, queues and frontiers have rows that are alike in both states, too.
 bool has_changes(const model::Document& document, std::string_view name) {
   const auto found = std::ranges::find(document.tables, name, &model::Table::name);
   if (found == document.tables.end()) return false;
   return std::ranges::any_of(found->rows, [&](const model::Row& row) {
     if (name == "scores") return row[2] != model::Cell(std::string("equal"));
+    if (name == "frontiers") return row[1] != model::Cell(std::string("equal"));
     return name != "queues" || row[1] == model::Cell(true);  // is_different
   });
 }
@@ -109,10 +119,10 @@ Comparison compare(const Result<Snapshot>& older, const Result<Snapshot>& newer,
 std::string text_of_folded(const std::vector<std::string>& columns) {
   std::string text;
   for (const std::string& column : columns) {
-    if (column == "database") continue;
+    if (column == "database" || column == "frontier") continue;
     text += (text.empty() ? "Without " : ", ") + model::label_of(column);
   }
-  return text.empty() ? text : text + ": these are 0, or nothing, in all rows.";
+  return text.empty() ? text : text + ": these are 0, no or nothing in all rows.";
 }
 
 std::size_t first_tab(const Comparison& found) {

@@ -177,7 +177,7 @@ TEST_F(DiffOfPages, HasTheUrlInSight) {
   EXPECT_LT(url->max.x, 1440);
   // Nothing says the same in all rows, and the panel says what it left out.
   EXPECT_EQ(shell_.app().probe().find("column.database"), nullptr);
-  EXPECT_TRUE(shell_.app().probe().shows("these are 0, or nothing, in all rows"));
+  EXPECT_TRUE(shell_.app().probe().shows("these are 0, no or nothing in all rows"));
 }
 
 TEST_F(DiffOfPages, SharesTheWidthAmongTheUrlsOfLinks) {

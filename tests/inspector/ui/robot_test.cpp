@@ -80,8 +80,9 @@ TEST(RobotPictures, AreAlikeUpToTwoLevelsOfAChannel) {
 class Robot : public ::testing::TestWithParam<std::string> {};
 
 /// `open NAME` opens a copy of a golden file, `open made/pages`, `made/scores` and `made/queue`
-/// those of pages_file.h, `made/frontier` that of frontier_file.h, `made/damaged` and `made/long`
-/// those of the functions above; `screenshot NAME` is compared with that golden picture.
+/// those of pages_file.h, `made/frontier` and `made/frontier_changes` those of frontier_file.h,
+/// `made/damaged` and `made/long` those of the functions above; `screenshot NAME` is compared with
+/// that golden picture.
 // acceptance: 15
 TEST_P(Robot, FindsWhatItLooksFor) {
   ASSERT_TRUE(fs::exists("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"))
@@ -103,12 +104,13 @@ TEST_P(Robot, FindsWhatItLooksFor) {
       const bool has_scores = step.argument == "made/scores";
       const bool has_queue = step.argument == "made/queue";
       const bool has_hosts = step.argument == "made/hosts";
-      const bool has_frontier = step.argument == "made/frontier";
+      const bool is_changed = step.argument == "made/frontier_changes";
+      const bool has_frontier = is_changed || step.argument == "made/frontier";
       step.argument = folder / "pages.crawl";
       if (has_hosts) {
         write_hosts_file(step.argument);
       } else if (has_frontier) {
-        write_frontier_file(step.argument);
+        write_frontier_file(step.argument, is_changed);
       } else {
         write_pages_file(step.argument, has_scores, has_queue);
       }
