@@ -2,8 +2,8 @@
 //
 // A crawler that fetches over HTTP, many hosts at a time, and keeps all it must remember in a file:
 //
-//   web_crawl FILE.crawl [--resolve-all ADDRESS:PORT] [--delay MS] [--timeout MS] [--round MS]
-//             [--pages N] [SEED_URL]...
+//   web_crawl FILE.crawl --user-agent NAME [--resolve-all ADDRESS:PORT] [--delay MS]
+//             [--timeout MS] [--round MS] [--retries N] [--pages N] [SEED_URL]...
 //
 // The frontier says which pages may be fetched now, of which hosts; they are leased before the
 // first request goes out. What came of them is added to the page database, and their leases end in
@@ -12,10 +12,13 @@
 // are fetched again.
 //
 // Politeness: one request of a host at a time, and `--delay` from the end of one to the next: what
-// came of a page is held back for so long, and its host has no other lease meanwhile.
+// came of a page is held back for so long, and its host has no other lease meanwhile. A request
+// that failed, or was answered by 429 or 5xx, is made again up to `--retries` times, when
+// Retry-After or twice the delay has passed, then four times; the frontier leaves its host alone
+// for longer, too.
 //
-// What is left out: robots.txt, which whoever crawls sites of others has to obey; a second try of
-// what failed; a second visit. `--resolve-all` sends the requests of all hosts to one server.
+// What is left out: robots.txt, which whoever crawls sites of others has to obey; a second visit.
+// `--resolve-all` sends the requests of all hosts to one server.
 
 #include <algorithm>
 #include <charconv>
@@ -47,6 +50,7 @@
 namespace {
 
 using crawlstore::CrawlEventKind;
+using crawlstore::GivenBack;
 using crawlstore::must;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
@@ -60,10 +64,12 @@ void must(CURLMcode code) {
 }
 
 struct Options {
+  std::string user_agent;
   std::string resolve_all;  // ADDRESS:PORT; empty: by DNS
   std::uint32_t delay_ms = 1000;
   std::uint32_t timeout_ms = 20'000;
-  std::uint32_t round_ms = 10'000;          // between supersteps, if there is anything else to do
+  std::uint32_t round_ms = 10'000;  // between supersteps, if there is anything else to do
+  std::uint32_t retries = 2;
   std::uint32_t pages = ~std::uint32_t{0};  // requests, then the crawl pauses
   std::vector<std::string> seeds;
 };
@@ -71,15 +77,17 @@ struct Options {
 /// A page that is leased, and what comes of it.
 struct Fetch {
   std::uint64_t page;
+  std::uint32_t attempt;
   std::string url;
   std::string body{};
 };
 
-/// What came of a page: it is added, and the lease ends, when its host may be asked again.
+/// The end of a lease, when the host of the page may be asked again.
 struct Outcome {
   std::uint64_t page;
   std::optional<crawlstore::CrawledPage> content;  ///< nothing: the request failed
   std::string url;
+  std::uint64_t again_ms = 0;  ///< when it may be fetched again; 0: it is done
 };
 
 /// Called by curl with bytes of a body. Another number than `count` ends the request.
@@ -136,6 +144,10 @@ struct Crawl {
     std::vector<std::uint64_t> done;
     while (!outcomes.empty() && outcomes.begin()->first <= Clock::now()) {
       const Outcome outcome = std::move(outcomes.extract(outcomes.begin()).mapped());
+      if (outcome.again_ms != 0) {
+        must(frontier.give_back(std::vector<GivenBack>{{outcome.page, outcome.again_ms, true}}));
+        continue;
+      }
       must(outcome.content ? pages.add(*outcome.content)
                            : pages.add({.kind = CrawlEventKind::kFailed, .url = outcome.url}));
       done.push_back(outcome.page);
@@ -164,7 +176,7 @@ struct Crawl {
         std::min<std::size_t>(kRequests - running.size(), options.pages - request_count);
     for (auto& item :
          must(crawlstore::take_pages(frontier, *view, {.count = room, .lease_ms = 0}))) {
-      start({item.id, std::move(item.body)});
+      start({item.id, item.attempt, std::move(item.body)});
     }
   }
 
@@ -195,13 +207,22 @@ struct Crawl {
     curl_easy_setopt(request, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(request, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(request, CURLOPT_CONNECT_TO, connect_to);
-    curl_easy_setopt(request, CURLOPT_USERAGENT, "crawlstore-web_crawl/0.1");
+    curl_easy_setopt(request, CURLOPT_USERAGENT, options.user_agent.c_str());
     curl_easy_setopt(request, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(request, CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout_ms));
     curl_easy_setopt(request, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(request, CURLOPT_WRITEFUNCTION, &receive);
     curl_easy_setopt(request, CURLOPT_WRITEDATA, &fetch);
     must(curl_multi_add_handle(curl, request));
+  }
+
+  /// The time at which a request that failed for now is made again; 0: it has failed.
+  [[nodiscard]] std::uint64_t again_ms(CURL* request, std::uint32_t attempt) const {
+    if (attempt > options.retries) return 0;
+    curl_off_t retry_after = 0;
+    curl_easy_getinfo(request, CURLINFO_RETRY_AFTER, &retry_after);
+    const auto asked_ms = static_cast<std::uint64_t>(retry_after) * 1000;
+    return frontier.now_ms() + std::max(asked_ms, std::uint64_t{options.delay_ms} << attempt);
   }
 
   /// A failure, or a page with its links; that of a redirect leads to its target.
@@ -224,34 +245,40 @@ struct Crawl {
         for_each_link(fetch.url, fetch.body, add_link);
       }
     }
+    const bool is_for_now = has_failed || status == 429 || status >= 500;
+    const std::uint64_t again = is_for_now ? again_ms(request, fetch.attempt) : 0;
     must(curl_multi_remove_handle(curl, request));
     curl_easy_cleanup(request);
     outcomes.emplace(Clock::now() + milliseconds(options.delay_ms),
-                     Outcome{fetch.page, std::move(content), std::move(fetch.url)});
+                     Outcome{fetch.page, std::move(content), std::move(fetch.url), again});
   }
 };
 
 /// False: these words are no options, or their values no numbers, or a seed is no URL.
 bool parse(const std::vector<std::string>& words, Options& options) {
+  const std::map<std::string, std::string*> texts{{"--user-agent", &options.user_agent},
+                                                  {"--resolve-all", &options.resolve_all}};
   const std::map<std::string, std::uint32_t*> numbers{{"--delay", &options.delay_ms},
                                                       {"--timeout", &options.timeout_ms},
                                                       {"--round", &options.round_ms},
+                                                      {"--retries", &options.retries},
                                                       {"--pages", &options.pages}};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto number = numbers.find(words[i]);
-    if (words[i] == "--resolve-all" && i + 1 < words.size()) {
-      options.resolve_all = words[++i];
+    const auto text = texts.find(words[i]);
+    if (text != texts.end() && i + 1 < words.size()) {
+      *text->second = words[++i];
     } else if (number != numbers.end() && i + 1 < words.size()) {
-      const std::string& text = words[++i];
-      const char* const end = text.data() + text.size();
-      const auto [rest, error] = std::from_chars(text.data(), end, *number->second);
+      const std::string& digits = words[++i];
+      const char* const end = digits.data() + digits.size();
+      const auto [rest, error] = std::from_chars(digits.data(), end, *number->second);
       if (error != std::errc() || rest != end) return false;
     } else {
       if (!crawlstore::UrlNormalizer().normalize(words[i]).parsed) return false;
       options.seeds.push_back(words[i]);
     }
   }
-  return !words.empty();
+  return !words.empty() && !options.user_agent.empty();
 }
 
 }  // namespace
@@ -260,8 +287,9 @@ int main(int argc, char** argv) try {
   Options options;
   if (!parse({argv + 1, argv + argc}, options)) {
     fmt::print(stderr,
-               "usage: web_crawl FILE.crawl [--resolve-all ADDRESS:PORT] [--delay MS] "
-               "[--timeout MS] [--round MS] [--pages N] [SEED_URL]...\n");
+               "usage: web_crawl FILE.crawl --user-agent NAME [--resolve-all ADDRESS:PORT] "
+               "[--delay MS] [--timeout MS] [--round MS] [--retries N] [--pages N] "
+               "[SEED_URL]...\n");
     return 2;
   }
   curl_global_init(CURL_GLOBAL_DEFAULT);

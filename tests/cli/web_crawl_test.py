@@ -153,11 +153,12 @@ class WebCrawl(PagesTest):
         self.server = Server(self.sites)
         return subprocess.Popen(
             [BINARY, "x.crawl", "--resolve-all", "127.0.0.1:%d" % self.server.server_port,
-             "--delay", str(int(DELAY * 1000)), "--timeout", str(int(TIMEOUT * 1000)), *words,
+             "--user-agent", "test", "--delay", str(int(DELAY * 1000)),
+             "--timeout", str(int(TIMEOUT * 1000)), *words,
              *self.sites.seeds], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def crawl(self, *words):
-        process = self.start_crawl(*words)
+        process = self.start_crawl("--retries", "0", *words)
         out, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0, out + err)
         return self.server.stop()
@@ -201,6 +202,36 @@ class WebCrawl(PagesTest):
         second = urls_of(self.crawl("--round", "100"))
         self.assertEqual(first + second, collections.Counter(self.sites.reachable().keys()))
 
+    def test_asks_again_for_what_failed_for_now(self):
+        """As often as it is told, not before the time that the server names."""
+        first = "http://busy.test"
+        busy = {"/": [answer(["/later", "/broken", "/missing"])],
+                "/later": [answer(status=429, headers={"Retry-After": "1"}), answer(["/found"])],
+                "/found": [answer()],
+                "/broken": [answer(status=503)] * 3 + [answer()]}
+        asked = collections.Counter()
+
+        def find(url):
+            asked[url] += 1
+            answers = busy.get(url.removeprefix(first), [answer(status=404)])
+            return answers[min(asked[url], len(answers)) - 1]
+
+        self.sites.seeds = [first + "/"]
+        self.sites.find = find
+        process = self.start_crawl("--retries", "2")
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, out + err)
+        requests = self.server.stop()
+        self.assertEqual(urls_of(requests), {first + "/": 1, first + "/later": 2,
+                                             first + "/found": 1, first + "/broken": 3,
+                                             first + "/missing": 1})
+        later = [request for request in requests if request.path == "/later"]
+        self.assertGreaterEqual(later[1].begin - later[0].end, 1)
+        self.assertEqual(self.final_states(), {
+            first + path: path in ("/broken", "/missing")
+            for path in ("/", "/later", "/found", "/broken", "/missing")})
+        self.assert_polite(requests)
+
     def states_in_a_copy(self):
         """final_states(), once what waits in the file is merged; the file stays as it is."""
         (self.folder / "copy.crawl").write_bytes((self.folder / "x.crawl").read_bytes())
@@ -213,7 +244,7 @@ class WebCrawl(PagesTest):
         wanted = self.sites.reachable()
         committed, again, growth = {}, collections.Counter(), 0
         for kill in range(KILLS):
-            process = self.start_crawl("--round", "20")
+            process = self.start_crawl("--round", "20", "--retries", "0")
             count = generator.randrange(len(wanted) // KILLS)
             command.wait_until(lambda: len(self.server.requests) > count or
                                process.poll() is not None)
