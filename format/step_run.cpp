@@ -20,7 +20,6 @@
 namespace crawlstore::format {
 
 namespace {
-
 constexpr std::uint64_t kStepCountMax = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kStepRunIdMax = ~std::uint64_t{0};
 constexpr std::uint64_t kStepMinusZero = std::uint64_t{1} << 63U;
@@ -41,7 +40,7 @@ constexpr std::uint64_t reversed_bytes(std::uint64_t number) {
 /// The first rule that a step breaks.
 class StepChecks {
  public:
-  StepChecks(const StepRun& run, StepsBefore& before) : run_(run), before_(before) {}
+  StepChecks(const StepRun& run, StepsBefore& before) : before_(before), run_(run) {}
 
   void require(bool holds, const char* text) {
     if (!holds && broken_ == nullptr) broken_ = text;
@@ -63,11 +62,10 @@ class StepChecks {
   [[nodiscard]] const char* broken() const { return broken_; }
 
  protected:
-  [[nodiscard]] std::uint64_t& last_id() { return before_.last_id; }
+  StepsBefore& before_;
 
  private:
   const StepRun& run_;
-  StepsBefore& before_;
   const char* broken_ = nullptr;
 };
 
@@ -93,8 +91,8 @@ class StepPutter : public StepChecks {
   }
   void id(std::uint64_t id) {
     require(id <= kItemIdMax, kStepIdText);
-    append_leb128(zigzag(id - last_id()), out_);
-    last_id() = id;
+    append_leb128(zigzag(id - before_.last_id), out_);
+    before_.last_id = id;
   }
   void priority(double priority) {
     require(!std::isnan(priority), "the priority of a step is none");
@@ -160,9 +158,9 @@ class StepTaker : public StepChecks {
     value = taken == 0 ? std::nullopt : std::optional<T>(static_cast<T>(taken - 1));
   }
   void id(std::uint64_t& id) {
-    last_id() += unzigzag(take());
-    require(last_id() <= kItemIdMax, kStepIdText);
-    id = last_id();
+    before_.last_id += unzigzag(take());
+    require(before_.last_id <= kItemIdMax, kStepIdText);
+    id = before_.last_id;
   }
   void priority(double& priority) {
     const std::uint64_t bits = reversed_bytes(take());

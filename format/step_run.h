@@ -75,6 +75,9 @@ class StepReader {
   /// Steps by the header; known to be right only when next() has come to the end.
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
 
+  /// The group that the last step of a piece is of, so far; before the first one 0.
+  [[nodiscard]] std::uint32_t last_group() const { return before_.last_group; }
+
   /// Reads the next step; false after the last. Bytes of the step point into the payload, lists
   /// into the reader until the next call.
   ///   errors  kSegmentInvalid, offset of the record relative to the payload

@@ -209,7 +209,7 @@ class GroupWriter {
   const WriteStep& write_;
   LeftItems left_;
   const Scattered scattered_ = scattered_of(state_, piece_);
-  // What is left of each for the next groups.
+  // Those of the next groups:
   std::span<const LaterItem* const> later_ = scattered_.later;
   std::span<const format::GoneStep> gone_later_ = piece_.gone_later;
   std::span<const Lease* const> leases_ = scattered_.leases;

@@ -244,30 +244,16 @@ class FrontierRescue {
       return fail(Errc::kUnknownFeature, "the pieces of a frontier are of different steps");
     }
     last_step_ = run.first_step;
-    CRAWLSTORE_TRY(const std::uint32_t last_group, read_left(reader));
-    const std::uint32_t kept_end = payload.is_whole() ? run.end_group : last_group;
-    piece = {piece.run, run.first_group, run.end_group, kept_end, false};
-    return {};
-  }
-  /// Reads how many items have left the runs. Returns the group of the last step of a piece.
-  Result<std::uint32_t> read_left(format::StepReader& reader) {
-    std::uint32_t group = reader.run().first_group;
     for (format::Step step;;) {
       CRAWLSTORE_TRY(const bool is_there, reader.next(step));
-      if (!is_there) return group;
-      group = std::visit(
-          [group](const auto& one) {
-            if constexpr (requires { one.group; }) {
-              return one.group;
-            } else {
-              return group;
-            }
-          },
-          step);
+      if (!is_there) break;
       if (const auto* const left = std::get_if<format::LeftStep>(&step)) {
         CRAWLSTORE_TRY(leave(*left));
       }
     }
+    const std::uint32_t kept_end = payload.is_whole() ? run.end_group : reader.last_group();
+    piece = {piece.run, run.first_group, run.end_group, kept_end, false};
+    return {};
   }
   [[nodiscard]] std::uint32_t end_of_pieces() const {
     return pieces_.empty()          ? 0
