@@ -90,7 +90,8 @@ Action define_recover(Parser& parser) {
       "the disk. Nothing is in it whose checksum was wrong. Links are taken from the other "
       "direction, keys of pages from URLs; pages keep their indexes. A frontier of whose steps "
       "some "
-      "cannot be read is as it was before the first of them; limits of its groups do not count "
+      "cannot be read is as it was before the first of them; of a damaged run of its state it has "
+      "the groups before the damage; limits of its groups do not count "
       "items that are lost, so that they can be put again. Exit code 0: nothing was "
       "lost; 1: NEW is good, and lacks what is named; others: there is no NEW, "
       "unless only the report could not be printed.");

@@ -20,7 +20,6 @@
 namespace crawlstore::format {
 
 namespace {
-
 constexpr std::uint64_t kStepCountMax = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kStepRunIdMax = ~std::uint64_t{0};
 constexpr std::uint64_t kStepMinusZero = std::uint64_t{1} << 63U;
@@ -41,20 +40,29 @@ constexpr std::uint64_t reversed_bytes(std::uint64_t number) {
 /// The first rule that a step breaks.
 class StepChecks {
  public:
-  explicit StepChecks(const StepRun& run) : run_(run) {}
+  StepChecks(const StepRun& run, StepsBefore& before) : before_(before), run_(run) {}
 
   void require(bool holds, const char* text) {
     if (!holds && broken_ == nullptr) broken_ = text;
   }
   void require_group(std::uint32_t group) {
-    require(!run_.is_piece || (group >= run_.first_group && group < run_.end_group),
+    if (!run_.is_piece) return;
+    require(group >= run_.first_group && group < run_.end_group,
             "a group of a piece is none of its groups");
+    require(group >= before_.last_group, "the groups of the steps of a piece descend");
+    before_.last_group = group;
+  }
+  void require_first_of_piece() {
+    require(!run_.is_piece || before_.count == 0, "the clock of a piece is not its first step");
   }
   void require_list(std::size_t count) {
     require(count >= 1 && count <= kStepListMax, kStepListText);
   }
   /// nullptr if there is none.
   [[nodiscard]] const char* broken() const { return broken_; }
+
+ protected:
+  StepsBefore& before_;
 
  private:
   const StepRun& run_;
@@ -67,8 +75,8 @@ class StepPutter : public StepChecks {
   template <class S>
   using Of = const S;
 
-  StepPutter(const StepRun& run, std::uint64_t& last_id, std::vector<std::byte>& out)
-      : StepChecks(run), last_id_(last_id), out_(out) {}
+  StepPutter(const StepRun& run, StepsBefore& before, std::vector<std::byte>& out)
+      : StepChecks(run, before), out_(out) {}
 
   [[nodiscard]] StepBytes tail() const { return tail_; }
 
@@ -83,8 +91,8 @@ class StepPutter : public StepChecks {
   }
   void id(std::uint64_t id) {
     require(id <= kItemIdMax, kStepIdText);
-    append_leb128(zigzag(id - last_id_), out_);
-    last_id_ = id;
+    append_leb128(zigzag(id - before_.last_id), out_);
+    before_.last_id = id;
   }
   void priority(double priority) {
     require(!std::isnan(priority), "the priority of a step is none");
@@ -116,7 +124,6 @@ class StepPutter : public StepChecks {
   }
 
  private:
-  std::uint64_t& last_id_;
   std::vector<std::byte>& out_;
   StepBytes tail_;
 };
@@ -133,8 +140,8 @@ class StepTaker : public StepChecks {
   template <class S>
   using Of = S;
 
-  StepTaker(const StepRun& run, std::uint64_t& last_id, StepBytes rest, StepLists lists)
-      : StepChecks(run), last_id_(last_id), rest_(rest), lists_(lists) {}
+  StepTaker(const StepRun& run, StepsBefore& before, StepBytes rest, StepLists lists)
+      : StepChecks(run, before), rest_(rest), lists_(lists) {}
 
   void require_end() { require(rest_.empty(), "bytes are left over in a step"); }
 
@@ -151,9 +158,9 @@ class StepTaker : public StepChecks {
     value = taken == 0 ? std::nullopt : std::optional<T>(static_cast<T>(taken - 1));
   }
   void id(std::uint64_t& id) {
-    last_id_ += unzigzag(take());
-    require(last_id_ <= kItemIdMax, kStepIdText);
-    id = last_id_;
+    before_.last_id += unzigzag(take());
+    require(before_.last_id <= kItemIdMax, kStepIdText);
+    id = before_.last_id;
   }
   void priority(double& priority) {
     const std::uint64_t bits = reversed_bytes(take());
@@ -206,7 +213,6 @@ class StepTaker : public StepChecks {
     return !rest_.empty() && count <= kStepListMax && broken() == nullptr;
   }
 
-  std::uint64_t& last_id_;
   StepBytes rest_;
   StepLists lists_;
 };
@@ -231,6 +237,7 @@ void step_body(Form& form, Body& body) {
 
 template <class Form>
 void step_fields(Form& form, typename Form::template Of<ClockStep>& step) {
+  form.require_first_of_piece();
   step_time(form, step.time);
 }
 template <class Form>
@@ -414,7 +421,7 @@ StepWriter::StepWriter(const StepRun& run) : run_(run), payload_(sizeof(StepRunH
 
 void StepWriter::append(const Step& step) {
   numbers_.clear();
-  StepPutter putter(run_, last_id_, numbers_);
+  StepPutter putter(run_, before_, numbers_);
   const StepKind kind = std::visit(
       [&]<class S>(const S& each) {
         step_fields(putter, each);
@@ -428,13 +435,13 @@ void StepWriter::append(const Step& step) {
   append_leb128(numbers_.size() + putter.tail().size(), payload_);
   payload_.insert(payload_.end(), numbers_.begin(), numbers_.end());
   payload_.insert(payload_.end(), putter.tail().begin(), putter.tail().end());
-  ++step_count_;
+  ++before_.count;
 }
 
 std::vector<std::byte> StepWriter::finish() {
   const StepRunHeader header{.magic = kStepRunMagic,
                              .first_step = run_.first_step,
-                             .step_count = step_count_,
+                             .step_count = before_.count,
                              .first_group = run_.first_group,
                              .end_group = run_.end_group,
                              .flags = run_.is_piece ? kStepsArePiece : 0,
@@ -471,8 +478,8 @@ void StepReader::cut(std::size_t whole_bytes) {
 
 Result<bool> StepReader::next(Step& step) {
   const std::uint64_t place = payload_bytes_ - rest_.size();
-  if (is_cut_ && (rest_.empty() || seen_count_ == step_count_)) return false;
-  if (seen_count_ == step_count_) {
+  if (is_cut_ && (rest_.empty() || before_.count == step_count_)) return false;
+  if (before_.count == step_count_) {
     if (rest_.size() < 8 && is_zero(rest_)) return false;
     return invalid("what is after the steps of a step run is not its padding", place);
   }
@@ -483,10 +490,10 @@ Result<bool> StepReader::next(Step& step) {
   if (is_cut_ && (!length || *length > behind.size())) return false;
   if (!length) return invalid(kStepNumberText, place);
   if (*length > behind.size()) return invalid("a step is cut short", place);
-  StepTaker taker(run_, last_id_, behind.first(*length), {numbers_, run_counts_});
+  StepTaker taker(run_, before_, behind.first(*length), {numbers_, run_counts_});
   if (const char* broken = take_step(kind, taker, run_, step)) return invalid(broken, place);
   rest_ = behind.subspan(*length);
-  ++seen_count_;
+  ++before_.count;
   return true;
 }
 

@@ -34,16 +34,23 @@ constexpr StepRun piece_of(std::uint32_t first_group, std::uint32_t end_group,
   return {last_step, first_group, end_group, true};
 }
 
+/// The steps of a run in front of another one.
+struct StepsBefore {
+  std::uint64_t count = 0;
+  std::uint64_t last_id = 0;
+  std::uint32_t last_group = 0;  ///< in a piece
+};
+
 /// Makes the payload of a run, step by step.
 class StepWriter {
  public:
   explicit StepWriter(const StepRun& run);
 
-  /// Copies a step to the end of the run, in which its kind may stand. Its values are in the ranges
+  /// Copies a step to the end of the run, in which it may stand there. Its values are in the ranges
   /// of format.md#step-runs; -0 is written as 0.
   void append(const Step& step);
 
-  [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
+  [[nodiscard]] std::uint64_t step_count() const { return before_.count; }
   /// Bytes of the payload so far, without padding.
   [[nodiscard]] std::size_t payload_bytes() const { return payload_.size(); }
 
@@ -52,8 +59,7 @@ class StepWriter {
 
  private:
   StepRun run_;
-  std::uint64_t step_count_ = 0;
-  std::uint64_t last_id_ = 0;
+  StepsBefore before_;
   std::vector<std::byte> payload_;
   std::vector<std::byte> numbers_;  // of the step that is appended
 };
@@ -68,6 +74,9 @@ class StepReader {
   [[nodiscard]] const StepRun& run() const { return run_; }
   /// Steps by the header; known to be right only when next() has come to the end.
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
+
+  /// The group that the last step of a piece is of, so far; before the first one 0.
+  [[nodiscard]] std::uint32_t last_group() const { return before_.last_group; }
 
   /// Reads the next step; false after the last. Bytes of the step point into the payload, lists
   /// into the reader until the next call.
@@ -85,8 +94,7 @@ class StepReader {
   std::size_t payload_bytes_;
   StepRun run_;
   std::uint64_t step_count_;
-  std::uint64_t seen_count_ = 0;
-  std::uint64_t last_id_ = 0;
+  StepsBefore before_;
   bool is_cut_ = false;
   std::vector<std::uint64_t> numbers_;
   std::vector<RunCount> run_counts_;

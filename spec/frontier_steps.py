@@ -251,6 +251,13 @@ def take_step(payload, at, header, last_id):
     return Step(name, values), end, rest.last_id
 
 
+def check_order(steps):
+    """A piece has its clock first, then group by group."""
+    demand(all(step.kind != 'clock' for step in steps[1:]), 'Step runs rule 10: a later clock')
+    groups = [step.values['group'] for step in steps if step.kind != 'clock']
+    demand(groups == sorted(groups), 'Step runs rule 10: groups descend')
+
+
 def parse_step_run(payload, record_count=None):
     run, step_count = parse_step_header(payload)
     at, last_id = HEADER_BYTES, 0
@@ -258,6 +265,8 @@ def parse_step_run(payload, record_count=None):
         demand(at < len(payload), 'Step runs rule 2')
         step, at, last_id = take_step(payload, at, run, last_id)
         run.steps.append(step)
+    if run.is_piece:
+        check_order(run.steps)
     demand(len(payload) - at < 8 and not any(payload[at:]), 'Step runs rule 4')
     demand(record_count in (None, step_count), 'Segments rule 1: record_count')
     return run

@@ -177,12 +177,12 @@ TEST(FrontierField, NamesEveryNumberOfAPiece) {
 rule group=2 mask=129 soft_ms=none is_active=0
 times group=2 soft_time=1 hard_time=281474976710655 failures=3
 counts group=3 put_count=0 finished_count=9223372036854775807
+leased group=4 id=11 priority=-1 until=0 attempt=1 body=/page
+again group=4 id=10 priority=0 time=9 attempt=4294967295
 left group=5 runs=3 runs[0]= run_id=1 count=1 runs[1]= run_id=9 count=9223372036854775807)"
                                       " runs[2]= run_id=18446744073709551615 count=300"
                                       R"(
 put group=5 id=3 priority=2 time=4 body=/page
-leased group=4 id=11 priority=-1 until=0 attempt=1 body=/page
-again group=4 id=10 priority=0 time=9 attempt=4294967295
 gone group=5 run_id=7 number=2)");
 }
 

@@ -56,6 +56,11 @@ inline Bytes one_step(const format::StepRun& run, int kind,
                       const std::vector<std::uint64_t>& numbers, std::size_t length = 0) {
   return raw_step_run(run, 1, raw_step(kind, numbers, length));
 }
+/// A piece of these two records.
+inline Bytes piece_of_two(Bytes first, const Bytes& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return raw_step_run(kSamplePiece, 2, first);
+}
 /// A journal of these bytes as its only record.
 inline Bytes one_record(std::initializer_list<int> bytes) {
   Bytes record;
@@ -96,11 +101,10 @@ inline Bytes sample_piece() {
   using namespace format;
   const Bytes body = bytes_of("/page");
   const std::vector<RunCount> runs{{1, 1}, {9, kStepNumberMax}, {~std::uint64_t{0}, 300}};
-  return step_run(
-      kSamplePiece,
-      {RuleStep{.group = 2, .mask = kRuleSoft | kRuleActive}, TimesStep{2, 1, kItemTimeMax, 3},
-       CountsStep{3, 0, kStepNumberMax}, LeftStep{5, runs}, PutStep{5, 3, 2, 4, body},
-       LeasedStep{4, 11, -1, 0, 1, body}, AgainStep{4, 10, 0, 9, ~0U, {}}, GoneStep{5, 7, 2}});
+  return step_run(kSamplePiece, {RuleStep{.group = 2, .mask = kRuleSoft | kRuleActive},
+                                 TimesStep{2, 1, kItemTimeMax, 3}, CountsStep{3, 0, kStepNumberMax},
+                                 LeasedStep{4, 11, -1, 0, 1, body}, AgainStep{4, 10, 0, 9, ~0U, {}},
+                                 LeftStep{5, runs}, PutStep{5, 3, 2, 4, body}, GoneStep{5, 7, 2}});
 }
 
 /// The smallest journal with another header.
@@ -129,6 +133,7 @@ inline StepPayloads sample_step_runs() {
       {"journal", sample_journal()},
       {"piece", sample_piece()},
       {"piece_empty", piece},
+      {"piece_clock", piece_of_two(raw_step(1, {5}), raw_step(33, {2, 0, 0}))},
       {"piece_new", with_piece([](Header& h) { h.first_step = 0; })},
       {"full", full},
       {"rule_1_empty", {}},
@@ -228,6 +233,9 @@ inline StepPayloads sample_step_values() {
       {"rule_9_left_order", one_step(of, 34, {2, 5, 1, 4, 1})},
       {"rule_10_below", one_step(of, 33, {1, 0, 0})},
       {"rule_10_end", one_step(of, 36, {6, 0, 0, 0, 1})},
+      {"rule_10_clock", piece_of_two(raw_step(33, {2, 0, 0}), raw_step(1, {5}))},
+      {"rule_10_clock_twice", piece_of_two(raw_step(1, {5}), raw_step(1, {5}))},
+      {"rule_10_descend", piece_of_two(raw_step(33, {3, 0, 0}), raw_step(33, {2, 0, 0}))},
       {"rule_11_mask", one_step(in, 11, {0, 0})},
       {"rule_11_bit", one_step(in, 11, {0, 512})},
       {"rule_11_soft", one_step(in, 11, {0, 1, kTooLate + 1})},

@@ -152,6 +152,38 @@ TEST_F(Steps, UpdateAndRemoveWhatWaits) {
   EXPECT_EQ(state_.groups()[0].items.size(), 2U);
 }
 
+/// "group kind" of each step of a piece; kinds by their numbers in the format.
+std::vector<std::string> steps_of_piece(const State& state) {
+  std::vector<std::string> texts;
+  const StoredItems items{.runs = state.runs().all()};
+  const auto written = write_piece(
+      state, {0, state.groups().count(), items, {}}, [&texts](const format::Step& step) {
+        texts.push_back(std::visit(
+            []<class S>(const S& one) {
+              const std::string kind = std::to_string(static_cast<int>(S::kKind));
+              if constexpr (requires { one.group; }) return std::to_string(one.group) + ' ' + kind;
+              return "- " + kind;
+            },
+            step));
+      });
+  EXPECT_TRUE(written);
+  return texts;
+}
+
+/// A part of a piece that ends with a group tells all of this group.
+TEST_F(Steps, AreToldGroupByGroup) {
+  apply(format::GroupStep{bytes_of("b")});
+  apply(format::PutStep{1, 1, 1, 0, bytes_of("one")});
+  apply(format::PutStep{1, 2, 2, 9000, bytes_of("two")});
+  apply(format::PutStep{1, 3, 3, 0, bytes_of("three")});
+  apply(format::VisitStep{1, 1, 3});
+  apply(format::BackStep{3, 8000, false});
+  apply(format::VisitStep{1, 1, 1});
+  EXPECT_EQ(steps_of_piece(state_),
+            (std::vector<std::string>{"- 1", "0 32", "0 33", "0 3", "0 3", "0 35", "1 32", "1 33",
+                                      "1 3", "1 36", "1 35"}));
+}
+
 TEST(Intervals, AreCutAtTheLastTime) {
   EXPECT_EQ(after(format::kItemTimeMax, 5), format::kItemTimeMax);
   EXPECT_EQ(stretched(format::kItemTimeMax, 60), format::kItemTimeMax);

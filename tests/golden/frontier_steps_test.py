@@ -84,9 +84,10 @@ class FrontierStepsTest(unittest.TestCase):
         self.assertEqual(run[:4], (True, 7, 2, 6))
         self.assertEqual(steps_of("fuzz_step_run/piece"), [
             ("rule", 2, {"soft_ms": None, "is_active": 0}), ("times", 2, 1, 2**48 - 1, 3),
-            ("counts", 3, 0, top), ("left", 5, [(1, 1), (9, top), (2**64 - 1, 300)]),
-            ("put", 5, 3, 2, 4, b"/page"), ("leased", 4, 11, -1, 0, 1, b"/page"),
-            ("again", 4, 10, 0, 9, 2**32 - 1, b""), ("gone", 5, 7, 2)])
+            ("counts", 3, 0, top), ("leased", 4, 11, -1, 0, 1, b"/page"),
+            ("again", 4, 10, 0, 9, 2**32 - 1, b""),
+            ("left", 5, [(1, 1), (9, top), (2**64 - 1, 300)]),
+            ("put", 5, 3, 2, 4, b"/page"), ("gone", 5, 7, 2)])
 
 
 if __name__ == "__main__":

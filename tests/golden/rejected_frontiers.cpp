@@ -232,6 +232,11 @@ void add_runs(Maker& make) {
   add_samples(make, "items", SegmentKind::kFrontierItems, sample_item_payloads());
   const auto steps = sample_step_payloads();
   add_samples(make, "steps", SegmentKind::kFrontierSteps, {steps.begin(), steps.end()});
+  for (const std::string sample : {"rule_10_clock", "rule_10_descend"}) {
+    add_file(make, "piece_" + sample, [&](CraftedFile& file) {
+      file.set_payload(file.segment(SegmentKind::kFrontierSteps), steps.at(sample), kPiece);
+    });
+  }
   const auto add_groups = [&](const std::string& name, std::uint32_t first_group,
                               std::size_t same) {
     add_file(make, name, [&](CraftedFile& file) {

@@ -9,7 +9,8 @@
 /// Nothing is believed whose checksum is wrong, and nothing takes the place of what is lost but
 /// what another part of the same generation says: links of a page from the links of the others,
 /// keys from URLs. Pages keep their indexes. A frontier of whose steps some cannot be read is as it
-/// was before the first of them. The limit `put_max` of a group counts no items that are lost, but
+/// was before the first of them; where its state is damaged, it lacks the groups from there to the
+/// end of that run. The limit `put_max` of a group counts no items that are lost, but
 /// what was removed and dropped, where the number of lost items is known.
 
 #include <cstdint>

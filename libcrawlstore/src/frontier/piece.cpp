@@ -87,6 +87,23 @@ class LeftItems {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gone_;  // run and number
 };
 
+std::uint32_t group_of(const format::GoneStep& gone) {
+  return gone.group;
+}
+template <class Held>
+std::uint32_t group_of(const Held* held) {
+  return held->group;
+}
+/// Takes those of `group` from the front of `rest`, which ascends by group.
+template <class T>
+std::span<T> take_group(std::span<T>& rest, std::uint32_t group) {
+  const auto end = std::ranges::find_if(rest, [&](const T& of) { return group_of(of) != group; });
+  const auto count = static_cast<std::size_t>(end - rest.begin());
+  const std::span<T> taken = rest.first(count);
+  rest = rest.subspan(count);
+  return taken;
+}
+
 std::optional<std::uint64_t> told_limit(std::uint64_t count_max) {
   return count_max == format::kNoLimit ? std::nullopt : std::optional(count_max);
 }
@@ -108,6 +125,96 @@ RuleStep rule_of(std::uint32_t group, const GroupSetting& setting) {
   return step;
 }
 
+/// Items of a piece that lie in no group's table, by group and id.
+struct Scattered {
+  std::vector<const LaterItem*> later;
+  std::vector<const Lease*> leases;
+};
+
+Scattered scattered_of(const State& state, const Piece& piece) {
+  const auto is_here = [&piece](std::uint32_t group) {
+    return group >= piece.first_group && group < piece.end_group;
+  };
+  const auto by_group_and_id = [](const auto* of) { return std::pair(of->group, of->item.id); };
+  Scattered found;
+  for (const LaterItem& item : state.later().held()) {
+    const bool is_in_run = piece.items.has_later && item.item.attempt == 0;
+    if (is_here(item.group) && !is_in_run) found.later.push_back(&item);
+  }
+  for (const auto& [id, lease] : state.leases().all()) {
+    if (is_here(lease.group)) found.leases.push_back(&lease);
+  }
+  std::ranges::sort(found.later, {}, by_group_and_id);
+  std::ranges::sort(found.leases, {}, by_group_and_id);
+  return found;
+}
+
+/// Writes the groups of a piece, one after another.
+class GroupWriter {
+ public:
+  GroupWriter(const State& state, const Piece& piece, const WriteStep& write)
+      : state_(state), piece_(piece), write_(write), left_(piece, write) {}
+
+  Result<void> write_all() {
+    for (std::uint32_t group = piece_.first_group; group < piece_.end_group; ++group) {
+      write_numbers(group);
+      left_.write(group);
+      CRAWLSTORE_TRY(write_items(group));
+    }
+    return {};
+  }
+
+ private:
+  void write_numbers(std::uint32_t group) {
+    const Group& of = state_.groups()[group];
+    if (state_.groups().has_setting(group)) write_(rule_of(group, state_.groups().setting(group)));
+    if (of.soft_time != 0 || of.hard_time != 0 || of.failure_count != 0) {
+      write_(TimesStep{group, of.soft_time, of.hard_time, of.failure_count});
+    }
+    if (of.put_count != 0 || of.finished_count != 0) {
+      write_(CountsStep{group, of.put_count, of.finished_count});
+    }
+  }
+  Result<void> write_items(std::uint32_t group) {
+    for (const Item* item : by_id(state_.groups()[group].items.all())) {
+      if (piece_.items.has_waiting && item->attempt == 0) continue;
+      CRAWLSTORE_TRY(write_waiting(group, *item, 0));
+    }
+    for (const LaterItem* item : take_group(later_, group)) {
+      CRAWLSTORE_TRY(write_waiting(group, item->item, item->time));
+    }
+    for (const format::GoneStep& gone : take_group(gone_later_, group)) write_(gone);
+    for (const Lease* lease : take_group(leases_, group)) CRAWLSTORE_TRY(write_lease(*lease));
+    return {};
+  }
+  Result<void> write_waiting(std::uint32_t group, const Item& item, std::uint64_t time) {
+    const double priority = queue_priority(item.order);
+    CRAWLSTORE_TRY(const std::string body, item.body.text());
+    if (item.attempt == 0) {
+      write_(PutStep{group, item.id, priority, time, bytes_of(body)});
+    } else {
+      write_(AgainStep{group, item.id, priority, time, item.attempt, bytes_of(body)});
+    }
+    return {};
+  }
+  Result<void> write_lease(const Lease& lease) {
+    CRAWLSTORE_TRY(const std::string body, lease.item.body.text());
+    write_(LeasedStep{lease.group, lease.item.id, queue_priority(lease.item.order), lease.until,
+                      lease.item.attempt, bytes_of(body)});
+    return {};
+  }
+
+  const State& state_;
+  const Piece& piece_;
+  const WriteStep& write_;
+  LeftItems left_;
+  const Scattered scattered_ = scattered_of(state_, piece_);
+  // Those of the next groups:
+  std::span<const LaterItem* const> later_ = scattered_.later;
+  std::span<const format::GoneStep> gone_later_ = piece_.gone_later;
+  std::span<const Lease* const> leases_ = scattered_.leases;
+};
+
 }  // namespace
 
 Result<std::vector<format::GoneStep>> gone_later(const StoredItems& items, std::uint64_t clock) {
@@ -125,59 +232,8 @@ Result<std::vector<format::GoneStep>> gone_later(const StoredItems& items, std::
 }
 
 Result<void> write_piece(const State& state, const Piece& piece, const WriteStep& write) {
-  const auto write_waiting = [&write](std::uint32_t group, const Item& item,
-                                      std::uint64_t time) -> Result<void> {
-    const double priority = queue_priority(item.order);
-    CRAWLSTORE_TRY(const std::string body, item.body.text());
-    if (item.attempt == 0) {
-      write(PutStep{group, item.id, priority, time, bytes_of(body)});
-    } else {
-      write(AgainStep{group, item.id, priority, time, item.attempt, bytes_of(body)});
-    }
-    return {};
-  };
   if (state.clock() != 0) write(ClockStep{state.clock()});
-  LeftItems left(piece, write);
-  for (std::uint32_t group = piece.first_group; group < piece.end_group; ++group) {
-    const Group& of = state.groups()[group];
-    if (state.groups().has_setting(group)) write(rule_of(group, state.groups().setting(group)));
-    if (of.soft_time != 0 || of.hard_time != 0 || of.failure_count != 0) {
-      write(TimesStep{group, of.soft_time, of.hard_time, of.failure_count});
-    }
-    if (of.put_count != 0 || of.finished_count != 0) {
-      write(CountsStep{group, of.put_count, of.finished_count});
-    }
-    left.write(group);
-    for (const Item* item : by_id(of.items.all())) {
-      if (piece.items.has_waiting && item->attempt == 0) continue;
-      CRAWLSTORE_TRY(write_waiting(group, *item, 0));
-    }
-  }
-  const auto is_here = [&](std::uint32_t group) {
-    return group >= piece.first_group && group < piece.end_group;
-  };
-  std::vector<const LaterItem*> later;
-  for (const LaterItem& item : state.later().held()) {
-    if (is_here(item.group) && !(piece.items.has_later && item.item.attempt == 0)) {
-      later.push_back(&item);
-    }
-  }
-  std::ranges::sort(later, {}, [](const LaterItem* item) { return item->item.id; });
-  for (const LaterItem* item : later) {
-    CRAWLSTORE_TRY(write_waiting(item->group, item->item, item->time));
-  }
-  for (const format::GoneStep& gone : piece.gone_later) write(gone);
-  std::vector<const Lease*> leases;
-  for (const auto& [id, lease] : state.leases().all()) {
-    if (is_here(lease.group)) leases.push_back(&lease);
-  }
-  std::ranges::sort(leases, {}, [](const Lease* lease) { return lease->item.id; });
-  for (const Lease* lease : leases) {
-    CRAWLSTORE_TRY(const std::string body, lease->item.body.text());
-    write(LeasedStep{lease->group, lease->item.id, queue_priority(lease->item.order), lease->until,
-                     lease->item.attempt, bytes_of(body)});
-  }
-  return {};
+  return GroupWriter(state, piece, write).write_all();
 }
 
 }  // namespace crawlstore::frontier

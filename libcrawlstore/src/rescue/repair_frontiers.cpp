@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants: an item is kept that is proved to wait, or to be leased, with its values. A group
-// whose key or state is damaged goes with all its items. Visits do not say what they took, so that
-// nothing can be said of what came after a step that is lost: where a journal is damaged, the
-// frontier is as it was in front of the first step that cannot be read. What runs of items it had
-// then is known: all are as old as the pieces, or those that were joined are lost.
+// whose key or state is damaged goes with all its items; a piece proves the groups before the one
+// that its last step in front of the first damaged chunk is of. Visits do not say what they took,
+// so that nothing can be said of what came after a step that is lost: where a journal is damaged,
+// the frontier is as it was in front of the first step that cannot be read. What runs of items it
+// had then is known: all are as old as the pieces, or those that were joined are lost.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -36,12 +37,13 @@ bool is_of_damage(const Error& error) {
   return category(error.code) == ErrorCategory::kDamage;
 }
 
-/// A piece of the damaged frontier; `is_lost` one that cannot be read.
+/// A piece of the damaged frontier.
 struct Piece {
   RunRef run;
   std::uint32_t first_group = 0;
   std::uint32_t end_group = 0;
-  bool is_lost = false;
+  std::uint32_t kept_end = 0;  ///< the state of groups from here on cannot be read
+  bool is_lost = true;         ///< none can be read, nor which these are
 };
 
 Result<DamagedPayload> read_steps(Patient& patient, const frontier::FrontierSegments& found,
@@ -50,16 +52,23 @@ Result<DamagedPayload> read_steps(Patient& patient, const frontier::FrontierSegm
   return read_damaged(*patient.writer.runs->add(found.steps->id, run)->reader());
 }
 
+/// The steps in front of the first damaged chunk, which is not the first one.
+Result<format::StepReader> open_steps(const DamagedPayload& payload) {
+  CRAWLSTORE_TRY(auto reader, format::StepReader::open(payload.bytes));
+  if (!payload.is_whole()) reader.cut(payload.whole_bytes());
+  return reader;
+}
+
 /// Makes the steps of a damaged frontier that can be read.
 class StepReplay {
  public:
   StepReplay(Patient& patient, const frontier::FrontierSegments& found, FrontierReplay& replay)
       : patient_(patient), found_(found), replay_(replay) {}
 
-  /// Makes those of a piece that is whole.
+  /// Makes those of a piece, in front of the first damaged chunk.
   Result<void> add_piece(const RunRef& run) {
     CRAWLSTORE_TRY(const auto payload, read_steps(patient_, found_, run));
-    CRAWLSTORE_TRY(auto reader, format::StepReader::open(payload.bytes));
+    CRAWLSTORE_TRY(auto reader, open_steps(payload));
     CRAWLSTORE_TRY(replay_run(reader));
     return {};
   }
@@ -103,11 +112,10 @@ class StepReplay {
       cut_->offset += whole_bytes;
     }
     if (whole_bytes == 0) return {};
-    CRAWLSTORE_TRY(auto reader, format::StepReader::open(payload.bytes));
+    CRAWLSTORE_TRY(auto reader, open_steps(payload));
     if (reader.run().is_piece || reader.run().first_step != last_step_ + 1) {
       return contradicts("the journals of a frontier do not follow each other");
     }
-    if (cut_) reader.cut(whole_bytes);
     CRAWLSTORE_TRY(const std::uint64_t count, replay_run(reader));
     last_step_ += count;
     return {};
@@ -214,16 +222,16 @@ class FrontierRescue {
   /// Reads of which groups the pieces are, and how many items have left the runs.
   Result<void> read_pieces() {
     for (const RunId id : found_.table.pieces) {
-      Piece piece{*found_.steps->find_run(id), end_of_pieces(), 0, true};
+      Piece piece{.run = *found_.steps->find_run(id), .first_group = end_of_pieces()};
       CRAWLSTORE_TRY(const auto payload, read_steps(patient_, found_, piece.run));
-      if (payload.is_whole()) CRAWLSTORE_TRY(read_piece(piece, payload.bytes));
+      if (payload.whole_bytes() != 0) CRAWLSTORE_TRY(read_piece(piece, payload));
       pieces_.push_back(piece);
     }
     if (!pieces_.empty() && pieces_.back().is_lost) pieces_.back().end_group = key_count();
     return {};
   }
-  Result<void> read_piece(Piece& piece, std::span<const std::byte> payload) {
-    CRAWLSTORE_TRY(auto reader, format::StepReader::open(payload));
+  Result<void> read_piece(Piece& piece, const DamagedPayload& payload) {
+    CRAWLSTORE_TRY(auto reader, open_steps(payload));
     const format::StepRun& run = reader.run();
     const bool is_after_lost = !pieces_.empty() && pieces_.back().is_lost;
     if (is_after_lost) pieces_.back().end_group = run.first_group;
@@ -236,14 +244,16 @@ class FrontierRescue {
       return fail(Errc::kUnknownFeature, "the pieces of a frontier are of different steps");
     }
     last_step_ = run.first_step;
-    piece = {piece.run, run.first_group, run.end_group, false};
     for (format::Step step;;) {
       CRAWLSTORE_TRY(const bool is_there, reader.next(step));
-      if (!is_there) return {};
+      if (!is_there) break;
       if (const auto* const left = std::get_if<format::LeftStep>(&step)) {
         CRAWLSTORE_TRY(leave(*left));
       }
     }
+    const std::uint32_t kept_end = payload.is_whole() ? run.end_group : reader.last_group();
+    piece = {piece.run, run.first_group, run.end_group, kept_end, false};
+    return {};
   }
   [[nodiscard]] std::uint32_t end_of_pieces() const {
     return pieces_.empty()          ? 0
@@ -274,8 +284,8 @@ class FrontierRescue {
     auto piece = pieces_.begin();
     for (std::uint32_t group = 0; group < key_count(); ++group) {
       while (piece != pieces_.end() && piece->end_group <= group) ++piece;
-      const bool is_lost = piece != pieces_.end() && piece->is_lost;
-      keys_[group] && !is_lost ? numbers_.add() : numbers_.add_lost();
+      const bool is_kept = piece == pieces_.end() || group < piece->kept_end;
+      keys_[group] && is_kept ? numbers_.add() : numbers_.add_lost();
     }
   }
 
