@@ -28,7 +28,7 @@ struct ScheduleVerbOptions {
 };
 
 Result<model::Document> put_new_pages(OpenFrontier& target, const PageView& pages,
-                                      const ScheduleVerbOptions& options) {
+                                      const ScheduleVerbOptions& options, int& code) {
   SchedulePolicy policy;
   policy.depth_max =
       static_cast<std::uint32_t>(options.depth_max.value_or(std::uint64_t{policy.depth_max}));
@@ -42,6 +42,7 @@ Result<model::Document> put_new_pages(OpenFrontier& target, const PageView& page
                             {"leased_count", model::Unit::kCount, target.frontier.leased_count()}},
                            {}};
   CRAWLSTORE_TRY(target.close());
+  code = done.refused_count == 0 ? kExitDone : kExitNo;
   return document;
 }
 
@@ -88,13 +89,14 @@ int run(const ScheduleVerbOptions& options) {
   const auto view = open_pages(*snapshot, source, code);
   if (!view) return code;
   if (view->info().event_count != 0) {
-    note(fmt::format("{0}: {1}; `crawlstore merge {0}` makes pages of them",
+    note(fmt::format("{0}: {1} not merged yet; `crawlstore merge {0}` makes pages of them",
                      model::format_printable(path),
-                     model::format_counted(view->info().event_count, "edit") + " wait"));
+                     model::format_counted(view->info().event_count, "edit")));
   }
-  const auto document = put_new_pages(*target, *view, options);
+  const auto document = put_new_pages(*target, *view, options, code);
   if (!document) return fail_with(path, document.error());
-  return print_document(*document, options.as_json);
+  const int printed = print_document(*document, options.as_json);
+  return printed == kExitDone ? code : printed;
 }
 
 }  // namespace
@@ -102,17 +104,21 @@ int run(const ScheduleVerbOptions& options) {
 Action define_schedule(Parser& parser) {
   auto options = std::make_shared<ScheduleVerbOptions>();
   parser.footer(
-      "Puts all pages that came since the last time, and were never crawled, into a frontier of "
+      "Puts all pages that came since the last time, and were never fetched, into a frontier of "
       "pages, which is made where there is none: in the group of their host, those nearest to a "
       "seed first. Then `crawlstore take` prints their URLs, and `crawlstore done` ends them. What "
-      "no URL of HTTP names, and what is deeper than --depth-max, is left out: a later call with a "
-      "greater one puts such pages only where no page behind them was put.\n"
-      "A shell crawls so:\n"
+      "no URL of HTTP names, and what is deeper than --depth-max, is left out; what is beyond the "
+      "limit of its host (RULE: limit=1000) is refused (exit code 1). Both for good, once a page "
+      "that came later was put. Pages that are crawled or gone when it is their turn are not "
+      "printed.\n"
+      "A shell crawls so, where a fetcher writes an event a page:\n"
       "  crawlstore import x.crawl urls.txt --format urls\n"
       "  crawlstore schedule x.crawl --default delay=2s\n"
-      "  crawlstore take x.crawl -n 100 | fetcher > events.jsonl   # its IDs to `done`\n"
-      "  crawlstore import x.crawl events.jsonl; crawlstore schedule x.crawl\n"
-      "How many pages of a host are put at most says its rule (`limit=1000`).");
+      "  crawlstore take x.crawl -n 100 > taken.tsv\n"
+      "  cut -f3 taken.tsv | fetcher > events.jsonl\n"
+      "  crawlstore import x.crawl events.jsonl --format jsonl   # before `done`: it may be "
+      "killed\n"
+      "  cut -f1 taken.tsv | crawlstore done x.crawl -; crawlstore schedule x.crawl");
   add_frontier_source(parser, options->source);
   add_database(parser, options->database, "the pages");
   add_count(parser, "--depth-max", options->depth_max, "links from a seed, at most (default: any)",

@@ -14,8 +14,8 @@
 // Politeness: one request of a host at a time, and `--delay` from the end of one to the next: what
 // came of a page is held back for so long, and its host has no other lease meanwhile. A request
 // that failed, or was answered by 429 or 5xx, is made again up to `--retries` times, when
-// Retry-After or twice the delay has passed, then four times; the frontier leaves its host alone
-// for longer, too.
+// Retry-After or twice the delay has passed, then four times, at most an hour; the frontier
+// leaves its host alone for longer, too.
 //
 // What is left out: robots.txt, which whoever crawls sites of others has to obey; a second visit.
 // `--resolve-all` sends the requests of all hosts to one server.
@@ -58,6 +58,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kRequests = 64;                     // at once
 constexpr std::size_t kBodyBytes = std::size_t{8} << 20;  // of a body; a longer one is a failure
 constexpr milliseconds kLongestWait(1000);
+constexpr std::uint64_t kLongestRetryMs = 3'600'000;
 
 void must(CURLMcode code) {
   if (code != CURLM_OK) throw std::runtime_error(curl_multi_strerror(code));
@@ -221,8 +222,10 @@ struct Crawl {
     if (attempt > options.retries) return 0;
     curl_off_t retry_after = 0;
     curl_easy_getinfo(request, CURLINFO_RETRY_AFTER, &retry_after);
-    const auto asked_ms = static_cast<std::uint64_t>(retry_after) * 1000;
-    return frontier.now_ms() + std::max(asked_ms, std::uint64_t{options.delay_ms} << attempt);
+    const auto asked_ms =
+        static_cast<std::uint64_t>(std::clamp<curl_off_t>(retry_after, 0, 3600)) * 1000;
+    const std::uint64_t wait_ms = std::uint64_t{options.delay_ms} << std::min(attempt, 10U);
+    return frontier.now_ms() + std::min(std::max(asked_ms, wait_ms), kLongestRetryMs);
   }
 
   /// A failure, or a page with its links; that of a redirect leads to its target.

@@ -324,6 +324,27 @@ class Recover(pages_command.PagesTest):
         info = json.loads(self.succeed("info", "new.crawl", "--json").out)
         self.assertEqual((info["scores"], info["queued_count"] or 0), ([], 0))
 
+    def test_leaves_no_frontier_of_a_lost_database(self):
+        """Its ids would name the pages that come next."""
+        lines = b"".join(b"http://h%d.test/%d\n" % (i % 5, i) for i in range(200))
+        self.load(lines, "urls", name="small.crawl")
+        self.succeed("schedule", "small.crawl")
+        self.succeed("take", "small.crawl", "-n", "3")
+        whole = (self.folder / "small.crawl").read_bytes()
+        lost = 0
+        for block in range(DATA_START, len(whole), 4096):
+            damaged = bytearray(whole)
+            damaged[block:block + 4096] = bytes(4096)
+            (self.folder / "damaged.crawl").write_bytes(damaged)
+            (self.folder / "new.crawl").unlink(missing_ok=True)
+            answer = self.run_command("recover", "damaged.crawl", "new.crawl", "--json")
+            parts = {loss["part"] for loss in json.loads(answer.out)["losses"]}
+            if "pages" in parts:
+                lost += 1
+                self.assertIn("frontier", parts, block)
+                self.assertEqual(self.run_command("frontier", "new.crawl").code, 1)
+        self.assertGreater(lost, 0)
+
     def same_content(self, found):
         """All that the file held is there, under the names that it had."""
         new = Content(self, "new.crawl")

@@ -139,6 +139,40 @@ TEST_F(Schedule, GivesUrlsOfTakenPagesAndEndsForgottenOnes) {
   EXPECT_EQ(frontier_->waiting_count(), 2U);
 }
 
+TEST_F(Schedule, EndsPagesThatAreNothingToFetchAnyMore) {
+  for (const char* const host : {"a", "b", "c", "d"})
+    know("http://" + std::string(host) + ".test/");
+  EXPECT_EQ(put().put_count, 4U);
+  crawl("http://a.test/", {});
+  must(pages_->add({.kind = CrawlEventKind::kGone, .url = "http://b.test/"}));
+  must(pages_->add({.kind = CrawlEventKind::kFailed, .url = "http://c.test/"}));
+  must(pages_->merge());
+  std::set<std::string> urls;
+  for (const TakenItem& item : take(9)) urls.insert(item.body);
+  EXPECT_EQ(urls, (std::set<std::string>{"http://c.test/", "http://d.test/"}));
+  EXPECT_EQ(frontier_->waiting_count() + frontier_->leased_count(), 2U);
+}
+
+/// The index of a page that was lost may have been given to another one.
+TEST_F(Schedule, GivesNoPageInTheGroupOfAnotherHost) {
+  know("http://a.test/");
+  must(pages_->merge());
+  must(frontier_->put(std::vector<FrontierItem>{{.group = "b.test", .id = 0}}));
+  EXPECT_TRUE(take(1).empty());
+  EXPECT_EQ(frontier_->waiting_count() + frontier_->leased_count(), 0U);
+}
+
+TEST_F(Schedule, TakesNoMoreOfAHostThanItMayWherePagesAreGone) {
+  must(frontier_->set_rule("a.test", {.in_flight_max = 9}));
+  for (int i = 0; i < 5; ++i) know("http://a.test/" + std::to_string(i));
+  know("http://b.test/");
+  put();
+  must(pages_->forget([](std::string_view url) { return url.starts_with("http://b"); }));
+  now_ += 1000;
+  const TakeOptions options{.count = 3, .per_group = 2, .now_ms = now_};
+  EXPECT_EQ(must(take_pages(*frontier_, view(), options)).size(), 2U);
+}
+
 TEST_F(Schedule, TakesNothingWithAViewThatLacksPages) {
   know("http://a.test/");
   must(pages_->merge());

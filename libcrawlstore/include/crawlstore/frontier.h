@@ -20,7 +20,8 @@
 /// Commits without a change of such a frontier cost it the time since the last one with one.
 ///
 /// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
-/// is copied. Threads: any number; they take turns with all that changes the store. Memory: 220
+/// is copied. Threads: any number; they take turns with all that changes the store, and a Frontier
+/// outlives their calls. Memory: 220
 /// bytes a group, twice that while tables grow, and its key; 12 for each group of each run of
 /// items, of which there are 8 to 24; and about 120 bytes and the body of each item that is in no
 /// run: those put, or whose time has come, since the last checkpoint, and those that were taken.

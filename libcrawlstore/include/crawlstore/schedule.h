@@ -8,8 +8,9 @@
 /// highest id that was ever put. So nothing else is kept to know which pages are new, and a page
 /// that a crash, an import or another program left between the two is put by the next call.
 ///
-/// Ownership: nothing is kept. Threads: those of Frontier. Errors: as Frontier; of damage where
-/// pages are read. Source: Aduana's schedulers.
+/// Ownership: nothing is kept. Threads: those of Frontier, but of one frontier one put_pages() at a
+/// time: two would put the same pages. Errors: as Frontier; of damage where pages are read. Source:
+/// Aduana's schedulers.
 ///
 ///   FrontierOptions options{.pages = "pages"};
 ///   CRAWLSTORE_TRY(auto frontier, Frontier::open(store, "frontier", options));
@@ -42,12 +43,13 @@ struct SchedulePolicy {
 /// Counts of new pages by what became of them.
 struct ScheduledPages {
   std::uint64_t put_count = 0;
-  std::uint64_t refused_count = 0;   ///< by the limit of a host (FrontierRule)
+  std::uint64_t refused_count = 0;   ///< by the limit of a host (FrontierRule), for good
   std::uint64_t left_out_count = 0;  ///< by the policy, or because they are nothing to fetch
-  std::uint64_t next_page = 0;       ///< that a further call may begin with
+  std::uint64_t next_page = 0;       ///< for a further call, unless a transaction is dropped
 };
 
-/// Puts all pages that are new since the last one that was put.
+/// Puts all pages that are new since the last one that was put. What is left out or refused in
+/// front of that one is so for good; Frontier::put() puts a single page.
 ///   first_page  those below were looked at before, as ScheduledPages::next_page says; so nobody
 ///               looks again at pages that are left out
 ///   errors      kInvalidArgument: the frontier is not of pages of this name; a priority is NaN;
@@ -57,8 +59,9 @@ struct ScheduledPages {
                                                const SchedulePolicy& policy = {},
                                                std::uint64_t first_page = 0);
 
-/// Takes pages as Frontier::take() does; the body of an item is the URL of its page. Pages that are
-/// forgotten meanwhile are finished instead.
+/// Takes pages as Frontier::take() does; the body of an item is the URL of its page. Pages that
+/// were crawled, deleted or forgotten since they were put are finished instead, and were a visit to
+/// their host all the same; so there may be fewer than could be taken.
 ///   pages   as new as the frontier, or newer
 ///   errors  kInvalidArgument: as put_pages(); a page is not in `pages`. After an error all that
 ///           was taken is given back

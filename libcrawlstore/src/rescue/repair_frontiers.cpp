@@ -364,7 +364,29 @@ class FrontierRescue {
 
 }  // namespace
 
+Result<void> lose_frontiers_of(Patient& patient, const std::string& pages, const Error& error) {
+  std::vector<std::byte> payload;
+  for (const auto& entry : patient.segments(SegmentKind::kFrontier)) {
+    const RunRef& run = entry.runs.front();
+    const auto name = container::run_name(patient.writer.identity(), entry.id, run.run_id);
+    const auto read = container::read_run(patient.copy, name, run, payload);
+    if (!read && !is_of_damage(read.error())) return read;
+    const auto table = format::parse_frontier_table(payload);
+    if (!read || !table || table->pages != pages) continue;  // one without a table is lost below
+    patient.remove(entry);
+    patient.lose({LostPart::kFrontier, entry.name, 0, 0, 0, error});
+  }
+  return {};
+}
+
 Result<void> repair_frontiers(Patient& patient) {
+  std::vector<Loss> lost_pages;
+  std::ranges::copy_if(patient.losses, std::back_inserter(lost_pages),
+                       [](const Loss& loss) { return loss.part == LostPart::kPages; });
+  for (const Loss& loss : lost_pages) {
+    CRAWLSTORE_TRY(lose_frontiers_of(patient, loss.name, loss.error));
+  }
+  if (patient.writer.has_changes()) CRAWLSTORE_TRY(patient.writer.commit());
   for (const auto& entry : patient.segments(SegmentKind::kFrontier)) {
     if (!patient.has_damage(entry)) continue;
     FrontierRescue rescue(patient, entry);

@@ -67,6 +67,15 @@ class PagePutter {
   ScheduledPages done_;
 };
 
+/// The URL of a page; empty: it was crawled or is gone since it was put, or the index has another
+/// page now.
+Result<std::string> url_to_fetch(const PageView& pages, const TakenItem& item) {
+  CRAWLSTORE_TRY(const PageState state, pages.state(item.id));
+  if (state == PageState::kCrawled || state == PageState::kGone) return {};
+  CRAWLSTORE_TRY(auto url, pages.url(item.id));
+  return url_host(url) == item.group ? std::move(url) : std::string();
+}
+
 /// Gives all back. Returns the error, or the one of that.
 tl::unexpected<Error> give_back(Frontier& frontier, std::span<const TakenItem> taken,
                                 const Error& error, const TakeOptions& options) {
@@ -98,26 +107,20 @@ Result<ScheduledPages> put_pages(Frontier& frontier, const PageView& pages,
 Result<std::vector<TakenItem>> take_pages(Frontier& frontier, const PageView& pages,
                                           const TakeOptions& options) {
   CRAWLSTORE_TRY(check_pages(frontier, pages));
-  std::vector<TakenItem> all;
-  TakeOptions rest = options;
-  while (rest.count != 0) {
-    auto taken = frontier.take(rest);
-    if (!taken) return give_back(frontier, all, taken.error(), options);
-    std::vector<std::uint64_t> gone;
-    const std::size_t before = all.size();
-    std::ranges::move(*taken, std::back_inserter(all));
-    for (TakenItem& item : std::span(all).subspan(before)) {
-      auto url = pages.url(item.id);
-      if (!url) return give_back(frontier, all, url.error(), options);
+  for (;;) {
+    CRAWLSTORE_TRY(auto taken, frontier.take(options));
+    std::vector<std::uint64_t> ended;
+    for (TakenItem& item : taken) {
+      auto url = url_to_fetch(pages, item);
+      if (!url) return give_back(frontier, taken, url.error(), options);
       item.body = std::move(*url);
-      if (item.body.empty()) gone.push_back(item.id);
+      if (item.body.empty()) ended.push_back(item.id);
     }
-    if (gone.empty()) break;
-    std::erase_if(all, [](const TakenItem& item) { return item.body.empty(); });
-    CRAWLSTORE_TRY(frontier.finish(gone, options.now_ms));
-    rest.count = gone.size();
+    if (ended.empty()) return taken;
+    std::erase_if(taken, [](const TakenItem& item) { return item.body.empty(); });
+    CRAWLSTORE_TRY(frontier.finish(ended, options.now_ms));
+    if (!taken.empty()) return taken;
   }
-  return all;
 }
 
 }  // namespace crawlstore
