@@ -14,8 +14,9 @@
 // Politeness: one request of a host at a time, and `--delay` from the end of one to the next: what
 // came of a page is held back for so long, and its host has no other lease meanwhile.
 //
-// What is left out: robots.txt, which whoever crawls sites of others has to obey; a second try of
-// what failed; a second visit. `--resolve-all` sends the requests of all hosts to one server.
+// What is left out: robots.txt (crawlstore/robots.h), which whoever crawls sites of others has to
+// obey; a second try of what failed; a second visit. `--resolve-all` sends the requests of all
+// hosts to one server.
 
 #include <algorithm>
 #include <charconv>
