@@ -67,6 +67,7 @@ crawlstore_test_packages=(
   python3-flatbuffers
   python3-idna
   python3-jsonschema
+  python3-protego
   python3-xlib
   shared-mime-info
   spin

@@ -47,6 +47,7 @@ PUBLIC_LAYER = {
     "url.h": "base",
     "page_key.h": "base",
     "registered_domain.h": "base",
+    "robots.h": "base",
     "storage.h": "io",
     "report.h": "container",
     "roll_forward.h": "container",
