@@ -254,8 +254,9 @@ class RepairLimits : public ::testing::Test {
       for (std::string& body : bodies) {
         for (char& letter : body) letter = static_cast<char>(random.below(256));
       }
+      const std::string key = key_of(group);
       std::vector<FrontierItem> items;
-      for (const std::string& body : bodies) items.push_back({key_of(group), 1, body});
+      for (const std::string& body : bodies) items.push_back({key, 1, body});
       EXPECT_TRUE(must(frontier->put(items)).refused.empty());
       must(frontier->remove(std::vector<FrontierKey>{{key_of(group), group * kFull}}));
     }
