@@ -48,7 +48,7 @@ struct TakeLook {
 
 /// Bodies of pages are their URLs.
 Result<std::vector<TakenItem>> take_from(OpenFrontier& target, const TakeOptions& options) {
-  const std::string pages(target.frontier.pages());
+  const std::string pages = target.frontier.pages();
   if (pages.empty()) return target.frontier.take(options);
   CRAWLSTORE_TRY(const auto snapshot, target.store.snapshot());
   CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, pages));

@@ -17,8 +17,8 @@
 // Retry-After or twice the delay has passed, then four times, at most an hour; the frontier
 // leaves its host alone for longer, too.
 //
-// What is left out: robots.txt (crawlstore/robots.h), which whoever crawls sites of others has to
-// obey; a second visit. `--resolve-all` sends the requests of all hosts to one server.
+// It obeys no robots.txt, which whoever crawls sites of others has to (crawlstore/robots.h), and
+// visits no page twice. `--resolve-all` sends the requests of all hosts to one server.
 
 #include <algorithm>
 #include <charconv>

@@ -38,6 +38,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -130,9 +131,8 @@ class Frontier {
 
   /// The time from which there may be something to take; nothing: never, if nothing is put.
   [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;
-  [[nodiscard]] std::uint64_t now_ms() const;  ///< the time, as take() has it
-  /// The page database whose pages are its items; empty: none. Valid as long as this.
-  [[nodiscard]] std::string_view pages() const;
+  [[nodiscard]] std::uint64_t now_ms() const;         ///< the time, as take() has it
+  [[nodiscard]] std::string pages() const;            ///< FrontierOptions::pages, as it was made
   [[nodiscard]] std::uint64_t next_id() const;        ///< above all ids that were ever put
   [[nodiscard]] std::uint64_t waiting_count() const;  ///< items that wait
   [[nodiscard]] std::uint64_t leased_count() const;   ///< items that are leased

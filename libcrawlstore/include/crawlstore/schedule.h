@@ -36,7 +36,7 @@ struct SchedulePolicy {
   std::uint32_t depth_max = ~std::uint32_t{0};  ///< links from a seed; deeper pages are left out
   /// Asked for each new page that was never crawled and whose URL is one of HTTP with a host: its
   /// priority, or nothing: it is left out. Without it those that are nearest to a seed come first.
-  /// It must not use the frontier. What it throws is thrown on: pages before that are put.
+  /// It must not use the frontier. What it throws is thrown on: some pages before that are put.
   std::function<std::optional<double>(const PageInfo& page)> priority_of{};
 };
 
@@ -52,16 +52,17 @@ struct ScheduledPages {
 /// front of that one is so for good; Frontier::put() puts a single page.
 ///   first_page  those below were looked at before, as ScheduledPages::next_page says; so nobody
 ///               looks again at pages that are left out
-///   errors      kInvalidArgument: the frontier is not of pages of this name; a priority is NaN;
-///               pages before that are put
-///   cost        about a microsecond a page
+///   errors      kInvalidArgument: the frontier is not of pages of this name; a priority is NaN.
+///               After an error some pages are put, and a further call puts the rest
+///   cost        some microseconds a page
 [[nodiscard]] Result<ScheduledPages> put_pages(Frontier& frontier, const PageView& pages,
                                                const SchedulePolicy& policy = {},
                                                std::uint64_t first_page = 0);
 
 /// Takes pages as Frontier::take() does; the body of an item is the URL of its page. Pages that
 /// were crawled, deleted or forgotten since they were put are finished instead, and were a visit to
-/// their host all the same; so there may be fewer than could be taken.
+/// their host all the same; so there may be fewer than could be taken. So are items that were put
+/// by others into the group of another host.
 ///   pages   as new as the frontier, or newer
 ///   errors  kInvalidArgument: as put_pages(); a page is not in `pages`. After an error all that
 ///           was taken is given back

@@ -270,22 +270,26 @@ Result<void> take_for_all(Frontier::Impl& impl) {
   const auto go_back_to = [&impl](StepLog::Mark of) {
     if (!impl.undo(of)) impl.store->writer->poison();
   };
+  // No call gets its answer before the commit: that may throw, and then nothing was taken.
+  std::vector<Result<std::vector<TakenItem>>> answers;
+  answers.reserve(calls.size());
   bool has_taken = false;
-  for (TakeCall* const call : calls) {
+  for (const TakeCall* const call : calls) {
     const StepLog::Mark before_call = impl.steps.mark();
-    call->taken = take_items(impl, call->options);
-    if (!*call->taken) go_back_to(before_call);
-    has_taken = has_taken || (*call->taken && !(*call->taken)->empty());
+    const auto& answer = answers.emplace_back(take_items(impl, call->options));
+    if (!answer) go_back_to(before_call);
+    has_taken = has_taken || (answer && !answer->empty());
   }
-  if (!has_taken || !impl.options.commits_takes) return {};
-  const auto committed = impl.store->commit_all();
-  if (committed) return {};
-  for (TakeCall* const call : calls) {
-    if (*call->taken && !(*call->taken)->empty()) {
-      call->taken = tl::unexpected<Error>(committed.error());
-    }
+  Result<void> committed;
+  if (has_taken && impl.options.commits_takes) {
+    committed = impl.store->commit_all().map([](Generation) {});
+    if (!committed) go_back_to(mark);
   }
-  go_back_to(mark);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const bool was_undone = !committed && answers[i] && !answers[i]->empty();
+    if (was_undone) answers[i] = tl::unexpected<Error>(committed.error());
+    calls[i]->taken = std::move(answers[i]);
+  }
   return {};
 }
 
@@ -406,7 +410,7 @@ std::uint64_t Frontier::now_ms() const {
   return std::max(impl_->state.clock(), impl_->clock->now_ms());
 }
 
-std::string_view Frontier::pages() const {
+std::string Frontier::pages() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->last_version().table.pages;
 }

@@ -69,8 +69,9 @@ Result<void> repair_scores(Patient& patient);
 /// Keeps what can be read of runs of items, and groups whose key and state are whole; nothing of
 /// frontiers whose page database is among the losses.
 Result<void> repair_frontiers(Patient& patient);
-/// Removes the frontiers of a page database that is lost: their ids name nothing any more.
-Result<void> lose_frontiers_of(Patient& patient, const std::string& pages, const Error& error);
+/// Removes the frontiers of page databases that are among the losses: their ids name nothing any
+/// more.
+Result<void> lose_frontiers_of_lost_pages(Patient& patient);
 
 /// Repairs the queues of a copy that no writer has open.
 Result<void> repair_queues(Storage& copy, const Patient& known, std::vector<Loss>& losses);

@@ -326,8 +326,8 @@ class Recovery {
                             : is_pages                        ? LostPart::kPages
                                                               : LostPart::kDrum;
       patient.lose({part, entry.name, 0, 0, 0, error});
-      if (is_pages) CRAWLSTORE_TRY(lose_frontiers_of(patient, entry.name, error));
     }
+    CRAWLSTORE_TRY(lose_frontiers_of_lost_pages(patient));
     CRAWLSTORE_TRY(writer->commit());
     const Uuid uuid = writer->identity().uuid;
     patient_end(writer);

@@ -364,28 +364,31 @@ class FrontierRescue {
 
 }  // namespace
 
-Result<void> lose_frontiers_of(Patient& patient, const std::string& pages, const Error& error) {
+Result<void> lose_frontiers_of_lost_pages(Patient& patient) {
+  const std::vector<Loss> losses = patient.losses;
+  const auto find_lost = [&losses](LostPart part, const std::string& name) {
+    return std::ranges::find_if(
+        losses, [&](const Loss& loss) { return loss.part == part && loss.name == name; });
+  };
   std::vector<std::byte> payload;
   for (const auto& entry : patient.segments(SegmentKind::kFrontier)) {
+    if (find_lost(LostPart::kFrontier, entry.name) != losses.end()) continue;
     const RunRef& run = entry.runs.front();
     const auto name = container::run_name(patient.writer.identity(), entry.id, run.run_id);
     const auto read = container::read_run(patient.copy, name, run, payload);
     if (!read && !is_of_damage(read.error())) return read;
     const auto table = format::parse_frontier_table(payload);
-    if (!read || !table || table->pages != pages) continue;  // one without a table is lost below
+    if (!read || !table) continue;  // it is lost itself
+    const auto pages = find_lost(LostPart::kPages, table->pages);
+    if (table->pages.empty() || pages == losses.end()) continue;
     patient.remove(entry);
-    patient.lose({LostPart::kFrontier, entry.name, 0, 0, 0, error});
+    patient.lose({LostPart::kFrontier, entry.name, 0, 0, 0, pages->error});
   }
   return {};
 }
 
 Result<void> repair_frontiers(Patient& patient) {
-  std::vector<Loss> lost_pages;
-  std::ranges::copy_if(patient.losses, std::back_inserter(lost_pages),
-                       [](const Loss& loss) { return loss.part == LostPart::kPages; });
-  for (const Loss& loss : lost_pages) {
-    CRAWLSTORE_TRY(lose_frontiers_of(patient, loss.name, loss.error));
-  }
+  CRAWLSTORE_TRY(lose_frontiers_of_lost_pages(patient));
   if (patient.writer.has_changes()) CRAWLSTORE_TRY(patient.writer.commit());
   for (const auto& entry : patient.segments(SegmentKind::kFrontier)) {
     if (!patient.has_damage(entry)) continue;

@@ -118,7 +118,8 @@ Result<std::vector<TakenItem>> take_pages(Frontier& frontier, const PageView& pa
     }
     if (ended.empty()) return taken;
     std::erase_if(taken, [](const TakenItem& item) { return item.body.empty(); });
-    CRAWLSTORE_TRY(frontier.finish(ended, options.now_ms));
+    const auto finished = frontier.finish(ended, options.now_ms);
+    if (!finished) return give_back(frontier, taken, finished.error(), options);
     if (!taken.empty()) return taken;
   }
 }
