@@ -113,6 +113,14 @@ def wait_until_read(pipe):
     wait_until(lambda: left() == 0)
 
 
+def wait_until_caught(process, number):
+    """Until the process has its own handler of a signal."""
+    def is_caught():
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        return int(re.search(r"SigCgt:\s*([0-9a-f]+)", status)[1], 16) >> (number - 1) & 1
+    wait_until(is_caught)
+
+
 def wait_until_writer(process, file):
     """Until the process has opened the file for writing: its next step is the writer's lock."""
     def has_opened():

@@ -6,7 +6,6 @@ import os
 import random
 import resource
 import signal
-import time
 import unittest
 
 import command
@@ -67,7 +66,7 @@ class Put(EndsTest):
 
     def test_makes_nothing_by_a_signal(self):
         put = self.start("frontier", "x.crawl", "--put", "-")
-        time.sleep(0.3)
+        command.wait_until_caught(put, signal.SIGTERM)
         put.send_signal(signal.SIGTERM)
         out, err = put.communicate(timeout=60)
         self.assertEqual((put.returncode, out), (143, b""))

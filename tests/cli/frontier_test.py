@@ -307,7 +307,7 @@ class Sides(FrontierTest):
     def test_ends_on_a_signal(self):
         self.put([])
         taker = self.start("take", "x.crawl", "--wait", "1h")
-        time.sleep(0.3)
+        command.wait_until_caught(taker, signal.SIGINT)
         taker.send_signal(signal.SIGINT)
         self.assertEqual((taker.communicate(timeout=60)[0], taker.returncode), (b"", 130))
 
