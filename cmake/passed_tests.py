@@ -9,6 +9,9 @@ A test is the same when the programs that it runs, its scripts, the files that t
 command, the presets and the installed packages are. One in eight runs nevertheless, those of the
 number TURN, or all, or none: with other random numbers, or because this knows too little. What
 installs the build folder and what reads the whole tree always runs.
+
+With a number the scripts of the command, which all run in release, take turns in asan, where they
+take half of all the time: one in four runs, whatever has changed.
 """
 
 import hashlib
@@ -24,6 +27,7 @@ import count_tests
 
 ROOT = affected_tests.ROOT
 TURNS = 8
+SCRIPT_TURNS = 4
 KEEP_DAYS = 30
 READ_ALL = ("tidy", "tidy_rules")
 VARIABLES = ("ASAN_", "CRAWLSTORE_", "GTEST_", "TSAN_", "UBSAN_")
@@ -101,23 +105,35 @@ def kept_keys(preset):
     return ROOT / "build" / preset / "test_keys.json"
 
 
-def has_turn(name, turn):
+def has_turn(name, turn, turns=TURNS):
     return turn == "all" or (
-        turn != "none" and (int(digest(name)[:8], 16) - int(turn)) % TURNS == 0)
+        turn != "none" and (int(digest(name)[:8], 16) - int(turn)) % turns == 0)
+
+
+def waits_for_turn(preset, name, turn):
+    return preset == "asan" and turn != "none" and name.startswith("cli_") and (
+        not has_turn(name, turn, SCRIPT_TURNS))
 
 
 def choose(preset, turn):
     keys = Keys(preset).all()
     kept_keys(preset).write_text(json.dumps(keys))
+    waiting = [name for name in keys if waits_for_turn(preset, name, turn)]
     chosen, cases = [], 0
     for name, key in keys.items():
+        if name in waiting:
+            continue
         mark = memory() / key
         if mark.exists() and not has_turn(name, turn):
             mark.touch()
             chosen.append(name)
             cases += int(mark.read_text() or 0)
+    if chosen or waiting:
+        print("^(" + "|".join(map(re.escape, chosen + waiting)) + ")$")
+    if waiting:
+        print(f"{len(waiting)} scripts run in release only, until their turn comes (--again runs "
+              "them)", file=sys.stderr)
     if chosen:
-        print("^(" + "|".join(map(re.escape, chosen)) + ")$")
         print(f"{len(chosen)} of {len(keys)} tests passed before with the same bytes, {cases} "
               "cases: they are not run again (--again runs them)", file=sys.stderr)
 
