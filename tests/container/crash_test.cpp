@@ -79,6 +79,7 @@ std::vector<CrashWorkload> all_workloads() {
   all.insert(all.end(), drum_workloads().begin(), drum_workloads().end());
   all.insert(all.end(), page_workloads().begin(), page_workloads().end());
   all.insert(all.end(), queue_workloads().begin(), queue_workloads().end());
+  all.insert(all.end(), frontier_workloads().begin(), frontier_workloads().end());
   return all;
 }
 

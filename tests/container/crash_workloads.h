@@ -31,5 +31,7 @@ std::span<const CrashWorkload> drum_workloads();
 std::span<const CrashWorkload> page_workloads();
 /// Written with a queue.
 std::span<const CrashWorkload> queue_workloads();
+/// Written with a frontier.
+std::span<const CrashWorkload> frontier_workloads();
 
 }  // namespace crawlstore::testing

@@ -62,6 +62,7 @@ bool fails_well(const CrashWorkload& workload, const FailurePlan& plan) {
   options.fallback_digest = scenario.fallback_digest;
   options.verify_every = plan.nth % 8 == 0 ? 1 : 0;
   options.use = workload.use;
+  options.use_every = 2;  // what is on the disk
   CrashOracle oracle(log, options);
   const auto look = [&](const std::vector<std::byte>& bytes, const char* where) {
     if (const Fault fault = oracle.check(bytes, log.operations.size())) {
@@ -112,6 +113,10 @@ TEST(ErrorLoop, LosesNothingWithPages) {
 
 TEST(ErrorLoop, LosesNothingWithQueues) {
   loop(queue_workloads());
+}
+
+TEST(ErrorLoop, LosesNothingWithFrontiers) {
+  loop(frontier_workloads());
 }
 
 /// A commit that found no space has changed nothing; the same writer succeeds when there is some.

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A frontier that is used step by step. An item that is never taken says which step was the last,
+// so that all else can be compared with what that step left.
+#include <array>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <crawlstore/frontier_view.h>
+#include <crawlstore/transaction.h>
+
+#include "container/crash_workloads.h"
+#include "drum/memory_store.h"
+#include "support/another_thread.h"
+#include "support/random.h"
+
+namespace crawlstore::testing {
+namespace {
+
+constexpr std::uint64_t kBegin = 1'700'000'000'000;  // milliseconds, as kFixedTimeUs
+constexpr std::string_view kMark = "mark";
+/// Checkpoints, runs of items and a join are there when the record begins.
+constexpr std::uint64_t kStepsBefore = 12;
+
+using Ids = std::vector<std::uint64_t>;
+
+FrontierOptions small_options() {
+  FrontierOptions options;
+  options.default_rule.in_flight_max = 3;
+  options.checkpoint_bytes = 1500;
+  return options;
+}
+
+Store open_store(std::unique_ptr<Storage> storage) {
+  OpenOptions options;
+  options.time_us = kFixedTimeUs;
+  return must(Store::open(std::move(storage), options));
+}
+
+Frontier open_frontier(Store& store) {
+  return must(Frontier::open(store, Frontier::kDefaultName, small_options()));
+}
+
+std::string some_host(Random& random) {
+  return "host" + std::to_string(random.below(6));
+}
+
+void put_some(Frontier& frontier, Random& random, std::uint64_t now) {
+  for (std::uint64_t left = 1 + random.below(30); left > 0; --left) {
+    const std::string group = some_host(random);
+    const std::string body(random.below(80), static_cast<char>('a' + random.below(26)));
+    const std::uint64_t time = random.below(3) == 0 ? now + random.below(3000) : 0;
+    must(frontier.put(
+        std::vector<FrontierItem>{{group, static_cast<double>(random.below(9)), body, time, {}}}));
+  }
+}
+
+/// Ends leases in all ways, or lets them be.
+void end_leases(Frontier& frontier, Random& random, const Ids& leased, std::uint64_t now) {
+  for (const std::uint64_t id : leased) {
+    const std::uint64_t way = random.below(4);
+    if (way < 2) must(frontier.finish(Ids{id}, now));
+    if (way == 2) {
+      must(frontier.give_back(
+          std::vector<GivenBack>{{id, now + random.below(2000), random.below(2) == 0}}, now));
+    }
+  }
+}
+
+/// Returns what is taken at the end, by a commit of its own outside of transactions.
+///   leased  what the step before took
+Ids do_step(Frontier& frontier, std::uint64_t step, const Ids& leased) {
+  Random random(step);
+  const std::uint64_t now = kBegin + 400 * step;
+  FrontierRule never;
+  never.is_active = false;
+  must(frontier.set_rule(kMark, never));
+  must(frontier.drop_group(kMark));
+  const std::string text = std::to_string(step);
+  must(frontier.put(std::vector<FrontierItem>{{kMark, 0, text}}));
+  end_leases(frontier, random, leased, now);
+  put_some(frontier, random, now);
+  FrontierRule rule;
+  rule.delay_ms = rule.hard_ms = random.below(1000);
+  must(frontier.set_rule(some_host(random), rule));
+  Ids taken;
+  const TakeOptions take{.count = 6, .per_group = 3, .lease_ms = 1500, .now_ms = now};
+  for (const TakenItem& item : must(frontier.take(take))) taken.push_back(item.id);
+  if (taken.empty()) throw std::runtime_error("a step takes nothing, and so commits nothing");
+  return taken;
+}
+
+struct StepState {
+  std::string text;
+  std::optional<std::uint64_t> mark;
+  Ids leased;
+  Ids taken{};  // by this step
+};
+
+StepState read_frontier(const Snapshot& snapshot) {
+  StepState state;
+  if (must(FrontierView::list(snapshot)).empty()) return state;
+  const auto view = must(FrontierView::open(snapshot));
+  std::ostringstream text;
+  const auto add = [&](const FrontierEntry& entry) {
+    text << ' ' << entry.group << ' ' << entry.id << ' ' << entry.priority << ' ' << entry.attempt
+         << ' ' << entry.body << ' ' << entry.not_before_ms << ' ' << entry.until_ms.value_or(1)
+         << '\n';
+    if (entry.group == kMark) state.mark = std::stoull(std::string(entry.body));
+    if (entry.until_ms) state.leased.push_back(entry.id);
+    return true;
+  };
+  must(view.for_each_lease(add));
+  view.for_each_group([&](const FrontierGroup& group) {
+    text << group.key << ' ' << group.put_count << ' ' << group.finished_count << ' '
+         << group.soft_time_ms << ' ' << group.hard_time_ms << ' ' << group.failure_count << ' '
+         << (group.rule ? group.rule->delay_ms : 0) << '\n';
+    must(view.for_each_waiting(group.key, add));
+    return true;
+  });
+  state.text = text.str();
+  return state;
+}
+
+/// The state that a step leaves; steps must be asked for from 0 on, or again.
+const StepState& state_after(std::uint64_t last) {
+  static MemoryStore store;
+  static auto frontier = std::make_unique<Frontier>(open_frontier(*store));
+  static std::vector<StepState> states;
+  for (std::uint64_t step = states.size(); step <= last; ++step) {
+    Ids taken = do_step(*frontier, step, step == 0 ? Ids() : states.back().taken);
+    states.push_back(read_frontier(must(store->snapshot())));
+    states.back().taken = std::move(taken);
+  }
+  return states[last];
+}
+
+/// After a crash: what waits and is leased is what a step left, and the frontier goes on.
+void use_frontier(std::unique_ptr<Storage> storage) {
+  auto store = open_store(std::move(storage));
+  const StepState found = read_frontier(must(store.snapshot()));
+  if (found.mark && found.text != state_after(*found.mark).text) {
+    throw std::runtime_error("a frontier is other than its last step left it");
+  }
+  auto frontier = open_frontier(store);
+  const Ids taken = do_step(frontier, 99, found.leased);
+  const StepState after = read_frontier(must(store.snapshot()));
+  if (after.mark != 99 || after.leased.size() != frontier.leased_count() ||
+      frontier.leased_count() < taken.size()) {
+    throw std::runtime_error("a commit of a frontier has another number of leases");
+  }
+  must(frontier.close());
+  must(store.close());
+}
+
+/// Starts the record with a frontier of some steps.
+void begin_with_frontier(Scenario& scenario) {
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    auto frontier = open_frontier(store);
+    Ids leased;
+    for (std::uint64_t step = 0; step < kStepsBefore; ++step) {
+      leased = do_step(frontier, step, leased);
+    }
+  }
+  scenario.begin_with_bytes(contents(*scenario.file()));
+}
+
+void record_frontier(Scenario& scenario) {
+  begin_with_frontier(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto frontier = open_frontier(store);
+  Ids leased = state_after(kStepsBefore - 1).taken;
+  for (std::uint64_t step = kStepsBefore; step < kStepsBefore + 5; ++step) {
+    leased = do_step(frontier, step, leased);
+    scenario.acknowledge();
+  }
+  must(frontier.close());
+  must(store.rollback());
+  scenario.acknowledge();
+}
+
+/// Transactions that are dropped and committed, between steps of compaction, too.
+void record_transactions(Scenario& scenario) {
+  begin_with_frontier(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto frontier = open_frontier(store);
+  Ids leased = state_after(kStepsBefore - 1).taken;
+  std::uint64_t step = kStepsBefore;
+  const auto transact = [&](bool commits) {
+    auto both = must(Transaction::begin(store));
+    const Ids taken = do_step(frontier, step, leased);
+    if (!commits) return both.drop();
+    leased = taken;
+    ++step;
+    must(both.commit());
+    scenario.acknowledge();
+  };
+  for (const bool commits : {false, true, false, true}) transact(commits);
+  int look = 0;
+  must(store.compact([&](auto, auto) {
+    if (++look <= 4) on_another_thread([&] { transact(look % 2 == 0); });
+    return true;
+  }));
+  scenario.acknowledge();
+}
+
+}  // namespace
+
+std::span<const CrashWorkload> frontier_workloads() {
+  static constexpr auto kWorkloads = std::to_array<CrashWorkload>({
+      {"frontier", record_frontier, use_frontier},
+      {"frontier in transactions and compaction", record_transactions, use_frontier},
+  });
+  return kWorkloads;
+}
+
+}  // namespace crawlstore::testing
