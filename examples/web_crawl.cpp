@@ -3,7 +3,8 @@
 // A crawler that fetches over HTTP, many hosts at a time, and keeps all it must remember in a file:
 //
 //   web_crawl FILE.crawl --user-agent NAME [--resolve-all ADDRESS:PORT] [--delay MS]
-//             [--timeout MS] [--round MS] [--retries N] [--pages N] [SEED_URL]...
+//             [--timeout MS] [--round MS] [--retries N] [--pages N] [--robots-wait MS]
+//             [SEED_URL]...
 //
 // The frontier says which pages may be fetched now, of which hosts; they are leased before the
 // first request goes out. What came of them is added to the page database, and their leases end in
@@ -17,8 +18,14 @@
 // Retry-After or twice the delay has passed, then four times, at most an hour; the frontier
 // leaves its host alone for longer, too.
 //
-// It obeys no robots.txt, which whoever crawls sites of others has to (crawlstore/robots.h), and
-// visits no page twice. `--resolve-all` sends the requests of all hosts to one server.
+// It obeys robots.txt, which it asks each scheme, host and port for before its first page, with
+// redirects followed, and once a day; the answers are in the file. The page that is leased waits
+// meanwhile. A page that is denied is finished, and stays known. A status of 4xx allows all. While
+// the server fails nothing is allowed: it is asked again after `--robots-wait`, and the page counts
+// as failed when it was taken more than `--retries` times in vain. A Crawl-delay, up to a minute,
+// becomes the rule of its host.
+//
+// It visits no page twice. `--resolve-all` sends the requests of all hosts to one server.
 
 #include <algorithm>
 #include <charconv>
@@ -46,6 +53,7 @@
 #include <crawlstore/url.h>
 
 #include "html_links.h"
+#include "robots_cache.h"
 
 namespace {
 
@@ -71,7 +79,8 @@ struct Options {
   std::uint32_t timeout_ms = 20'000;
   std::uint32_t round_ms = 10'000;  // between supersteps, if there is anything else to do
   std::uint32_t retries = 2;
-  std::uint32_t pages = ~std::uint32_t{0};  // requests, then the crawl pauses
+  std::uint32_t pages = ~std::uint32_t{0};  // are taken, then the crawl pauses
+  std::uint32_t robots_wait_ms = 600'000;   // until a server that failed is asked again
   std::vector<std::string> seeds;
 };
 
@@ -79,21 +88,33 @@ struct Options {
 struct Fetch {
   std::uint64_t page;
   std::uint32_t attempt;
+  std::string group;
   std::string url;
+  std::uint64_t delay_ms{};  ///< from the end of the request to the next of its host
+  bool is_of_robots = false;
   std::string body{};
 };
 
-/// The end of a lease, when the host of the page may be asked again.
+/// What becomes of a lease, when the host of the page may be asked again.
+enum class Next : std::uint8_t {
+  kVisit,   ///< the page is fetched, now that the robots.txt is known
+  kDenied,  ///< it ends
+  kAgain,   ///< it ends, and the page waits until `again_ms`
+  kAdd,     ///< it ends, and the page is added
+};
 struct Outcome {
-  std::uint64_t page;
-  std::optional<crawlstore::CrawledPage> content;  ///< nothing: the request failed
-  std::string url;
-  std::uint64_t again_ms = 0;  ///< when it may be fetched again; 0: it is done
+  Fetch fetch;
+  Next next{};
+  std::optional<crawlstore::CrawledPage> content{};  ///< nothing: the request failed
+  std::uint64_t again_ms = 0;
 };
 
 /// Called by curl with bytes of a body. Another number than `count` ends the request.
 std::size_t receive(const char* bytes, std::size_t, std::size_t count, void* fetch) {
   std::string& body = static_cast<Fetch*>(fetch)->body;
+  if (static_cast<Fetch*>(fetch)->is_of_robots && body.size() >= crawlstore::kRobotsBytesMax) {
+    return count;  // nobody reads the rest
+  }
   if (count > kBodyBytes - body.size()) return 0;
   body.append(bytes, count);
   return count;
@@ -104,9 +125,10 @@ struct Crawl {
   const Options& options;
   crawlstore::PageDb pages = must(crawlstore::PageDb::open(store));
   crawlstore::Frontier frontier = must(open_frontier(store, options));
+  RobotsCache robots{store};
   std::optional<crawlstore::PageView> view{};  ///< as the last superstep left it
   std::uint64_t next_page = 0;                 ///< from which on pages are new to the frontier
-  std::uint32_t request_count = 0;
+  std::uint32_t taken_count = 0;
   std::uint32_t round_count = 0;  ///< outcomes since the last superstep
   Clock::time_point round_end{};
   std::map<CURL*, Fetch> running{};
@@ -131,7 +153,7 @@ struct Crawl {
       add_outcomes();
       const bool is_idle = running.empty() && outcomes.empty();
       if (Clock::now() >= round_end || (is_idle && round_count != 0)) do_superstep();
-      const bool takes = request_count < options.pages;
+      const bool takes = taken_count < options.pages;
       if (takes) take_pages();
       if (running.empty() && outcomes.empty() && round_count == 0) {
         if (!takes || frontier.waiting_count() == 0) return;
@@ -144,17 +166,22 @@ struct Crawl {
   void add_outcomes() {
     std::vector<std::uint64_t> done;
     while (!outcomes.empty() && outcomes.begin()->first <= Clock::now()) {
-      const Outcome outcome = std::move(outcomes.extract(outcomes.begin()).mapped());
-      if (outcome.again_ms != 0) {
-        must(frontier.give_back(std::vector<GivenBack>{{outcome.page, outcome.again_ms, true}}));
-        continue;
+      Outcome outcome = std::move(outcomes.extract(outcomes.begin()).mapped());
+      const std::uint64_t page = outcome.fetch.page;
+      if (outcome.next == Next::kVisit) {
+        visit(std::move(outcome.fetch));
+      } else if (outcome.next == Next::kAgain) {
+        must(frontier.give_back(std::vector<GivenBack>{{page, outcome.again_ms, true}}));
+      } else {
+        done.push_back(page);
+        if (outcome.next == Next::kDenied) continue;
+        ++round_count;
+        const std::string& url = outcome.fetch.url;
+        must(outcome.content ? pages.add(*outcome.content)
+                             : pages.add({.kind = CrawlEventKind::kFailed, .url = url}));
       }
-      must(outcome.content ? pages.add(*outcome.content)
-                           : pages.add({.kind = CrawlEventKind::kFailed, .url = outcome.url}));
-      done.push_back(outcome.page);
     }
     must(frontier.finish(done));
-    round_count += static_cast<std::uint32_t>(done.size());
   }
 
   /// Gives indexes to pages that were never seen, commits, and puts them into the frontier.
@@ -174,11 +201,33 @@ struct Crawl {
   void take_pages() {
     if (running.size() > kRequests / 2) return;
     const std::size_t room =
-        std::min<std::size_t>(kRequests - running.size(), options.pages - request_count);
+        std::min<std::size_t>(kRequests - running.size(), options.pages - taken_count);
     for (auto& item :
          must(crawlstore::take_pages(frontier, *view, {.count = room, .lease_ms = 0}))) {
-      start({item.id, item.attempt, std::move(item.body)});
+      ++taken_count;
+      visit({item.id, item.attempt, std::move(item.group), std::move(item.body)});
     }
+  }
+
+  /// Requests a page that is leased, or first the robots.txt that tells whether it may.
+  void visit(Fetch page) {
+    page.delay_ms = options.delay_ms;
+    const auto known = robots.find(origin_of(page.url), frontier.now_ms());
+    page.is_of_robots = !known;
+    if (known && !known->is_known) return put_off(std::move(page), known->expires_ms);
+    if (known && !known->rules.allows(page.url)) {
+      outcomes.emplace(Clock::now(), Outcome{std::move(page), Next::kDenied});
+      return;
+    }
+    if (known) page.delay_ms = std::max(page.delay_ms, known->delay_ms());
+    start(std::move(page));
+  }
+
+  /// Decides on a page that cannot be fetched before a time.
+  void put_off(Fetch page, std::uint64_t until_ms) {
+    const Next next = page.attempt > options.retries ? Next::kAdd : Next::kAgain;
+    const auto when = Clock::now() + milliseconds(page.delay_ms);
+    outcomes.emplace(when, Outcome{std::move(page), next, {}, until_ms});
   }
 
   /// Lets curl work until a request ends, an outcome is to be added, or a page may be fetched.
@@ -196,17 +245,20 @@ struct Crawl {
     int count = 0;
     must(curl_multi_perform(curl, &count));
     while (const CURLMsg* message = curl_multi_info_read(curl, &count)) {
-      finish(message->easy_handle, message->data.result != CURLE_OK);
+      finish(message->easy_handle, message->data.result);
     }
   }
 
   void start(Fetch page) {
     CURL* request = curl_easy_init();
     Fetch& fetch = running.emplace(request, std::move(page)).first->second;
-    ++request_count;
-    curl_easy_setopt(request, CURLOPT_URL, fetch.url.c_str());
+    const std::string robots_url = origin_of(fetch.url) + "/robots.txt";
+    curl_easy_setopt(request, CURLOPT_URL, (fetch.is_of_robots ? robots_url : fetch.url).c_str());
+    curl_easy_setopt(request, CURLOPT_FOLLOWLOCATION, fetch.is_of_robots ? 1L : 0L);
+    curl_easy_setopt(request, CURLOPT_MAXREDIRS, 5L);
     curl_easy_setopt(request, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(request, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(request, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(request, CURLOPT_CONNECT_TO, connect_to);
     curl_easy_setopt(request, CURLOPT_USERAGENT, options.user_agent.c_str());
     curl_easy_setopt(request, CURLOPT_ACCEPT_ENCODING, "");
@@ -228,9 +280,42 @@ struct Crawl {
     return frontier.now_ms() + std::min(std::max(asked_ms, wait_ms), kLongestRetryMs);
   }
 
-  /// A failure, or a page with its links; that of a redirect leads to its target.
-  void finish(CURL* request, bool has_failed) {
+  void finish(CURL* request, CURLcode code) {
     Fetch fetch = std::move(running.extract(request).mapped());
+    if (fetch.is_of_robots) {
+      add_robots(request, code, std::move(fetch));
+    } else {
+      add_page(request, code != CURLE_OK, std::move(fetch));
+    }
+    must(curl_multi_remove_handle(curl, request));
+    curl_easy_cleanup(request);
+  }
+
+  /// A robots.txt, after which its host is left alone before the page is fetched.
+  void add_robots(CURL* request, CURLcode code, Fetch fetch) {
+    long status = 0;
+    curl_easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
+    const std::string origin = origin_of(fetch.url);
+    if ((code != CURLE_OK && code != CURLE_TOO_MANY_REDIRECTS) || status >= 500) {
+      const std::uint64_t expires_ms = frontier.now_ms() + options.robots_wait_ms;
+      robots.put_unreachable(origin, expires_ms);
+      return put_off(std::move(fetch), expires_ms);
+    }
+    const std::string text = status < 300 ? std::exchange(fetch.body, {}) : std::string();
+    const auto rules = crawlstore::RobotsRules::parse(text, options.user_agent);
+    robots.put(origin, rules, frontier.now_ms());
+    const std::uint64_t delay_ms =
+        std::max<std::uint64_t>(options.delay_ms, RobotsCache::Answer{.rules = rules}.delay_ms());
+    if (rules.crawl_delay_ms()) {
+      must(frontier.set_rule(fetch.group, {.delay_ms = delay_ms, .hard_ms = delay_ms}));
+    }
+    fetch.body.clear();
+    outcomes.emplace(Clock::now() + milliseconds(delay_ms),
+                     Outcome{std::move(fetch), Next::kVisit});
+  }
+
+  /// A failure, or a page with its links; that of a redirect leads to its target.
+  void add_page(CURL* request, bool has_failed, Fetch fetch) {
     long status = 0;
     const char* target = nullptr;
     const char* type = nullptr;
@@ -250,10 +335,9 @@ struct Crawl {
     }
     const bool is_for_now = has_failed || status == 429 || status >= 500;
     const std::uint64_t again = is_for_now ? again_ms(request, fetch.attempt) : 0;
-    must(curl_multi_remove_handle(curl, request));
-    curl_easy_cleanup(request);
-    outcomes.emplace(Clock::now() + milliseconds(options.delay_ms),
-                     Outcome{fetch.page, std::move(content), std::move(fetch.url), again});
+    const auto when = Clock::now() + milliseconds(fetch.delay_ms);
+    const Next next = again != 0 ? Next::kAgain : Next::kAdd;
+    outcomes.emplace(when, Outcome{std::move(fetch), next, std::move(content), again});
   }
 };
 
@@ -261,11 +345,10 @@ struct Crawl {
 bool parse(const std::vector<std::string>& words, Options& options) {
   const std::map<std::string, std::string*> texts{{"--user-agent", &options.user_agent},
                                                   {"--resolve-all", &options.resolve_all}};
-  const std::map<std::string, std::uint32_t*> numbers{{"--delay", &options.delay_ms},
-                                                      {"--timeout", &options.timeout_ms},
-                                                      {"--round", &options.round_ms},
-                                                      {"--retries", &options.retries},
-                                                      {"--pages", &options.pages}};
+  const std::map<std::string, std::uint32_t*> numbers{
+      {"--delay", &options.delay_ms}, {"--timeout", &options.timeout_ms},
+      {"--round", &options.round_ms}, {"--retries", &options.retries},
+      {"--pages", &options.pages},    {"--robots-wait", &options.robots_wait_ms}};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto number = numbers.find(words[i]);
     const auto text = texts.find(words[i]);
@@ -289,10 +372,13 @@ bool parse(const std::vector<std::string>& words, Options& options) {
 int main(int argc, char** argv) try {
   Options options;
   if (!parse({argv + 1, argv + argc}, options)) {
-    fmt::print(stderr,
-               "usage: web_crawl FILE.crawl --user-agent NAME [--resolve-all ADDRESS:PORT] "
-               "[--delay MS] [--timeout MS] [--round MS] [--retries N] [--pages N] "
-               "[SEED_URL]...\n");
+    fmt::print(
+        stderr,
+        "usage: web_crawl FILE.crawl --user-agent NAME [--resolve-all ADDRESS:PORT] "
+        "[--delay MS] [--timeout MS] [--round MS] [--retries N] [--pages N] "
+        "[--robots-wait MS] [SEED_URL]...\n"
+        "It obeys robots.txt; a server that fails is asked for it again after --robots-wait, "
+        "10 minutes.\n");
     return 2;
   }
   curl_global_init(CURL_GLOBAL_DEFAULT);

@@ -51,7 +51,7 @@ class Sites:
     """{URL: Answer}. Links lead from host to host, as in a binary tree, and here and there."""
 
     def __init__(self, generator, has_hanging=False):
-        self.pages = {}
+        self.pages, self.denied = {}, set()
         for host in range(HOSTS):
             for page in range(PAGES):
                 links = [f"page{(page + 1) % PAGES}.html#there", f"/missing{page % 2}"]
@@ -88,7 +88,7 @@ class Sites:
         found, waiting = {}, list(self.seeds)
         while waiting:
             page = waiting.pop()
-            if page not in found:
+            if page not in found and page not in self.denied:
                 found[page] = self.find(page).is_failure
                 waiting += [urljoin(page, link).split("#")[0] for link in self.find(page).links]
         return found
@@ -138,7 +138,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def urls_of(requests):
-    return collections.Counter(f"http://{request.host}{request.path}" for request in requests)
+    """{URL: how often it was requested}, but for those of robots.txt."""
+    return collections.Counter(f"http://{request.host}{request.path}" for request in requests
+                               if request.path != "/robots.txt")
 
 
 class WebCrawl(PagesTest):
@@ -168,6 +170,13 @@ class WebCrawl(PagesTest):
         return {row["url"]: row["state"] == "failed" for row in self.rows(name=name)
                 if row["state"] != "known"}
 
+    def assert_asked_robots_first(self, requests):
+        """Each host for its robots.txt before anything else."""
+        first = {}
+        for request in sorted(requests, key=lambda request: request.begin):
+            first.setdefault(request.host, request.path)
+        self.assertEqual(set(first.values()), {"/robots.txt"})
+
     def assert_polite(self, requests):
         by_host = collections.defaultdict(list)
         for request in sorted(requests, key=lambda request: request.begin):
@@ -186,6 +195,8 @@ class WebCrawl(PagesTest):
         self.assertEqual(self.final_states(), wanted)
         self.assertIn("http://special.test/behind", wanted)
         self.assert_polite(request for request in requests if request.path != "/hanging")
+        self.assert_asked_robots_first(requests)
+        self.assertEqual(sum(request.path == "/robots.txt" for request in requests), HOSTS + 1)
         changes = sorted([(request.begin, 1) for request in requests] +
                          [(request.end, -1) for request in requests])
         most = max(itertools.accumulate(change for _, change in changes))
@@ -197,10 +208,12 @@ class WebCrawl(PagesTest):
         self.assertEqual(self.crawl(), [])
 
     def test_goes_on_where_it_paused(self):
-        first = urls_of(self.crawl("--pages", "70", "--round", "100"))
-        self.assertEqual(first.total(), 70)
-        second = urls_of(self.crawl("--round", "100"))
-        self.assertEqual(first + second, collections.Counter(self.sites.reachable().keys()))
+        first = self.crawl("--pages", "70", "--round", "100")
+        self.assertEqual(urls_of(first).total(), 70)
+        both = first + self.crawl("--round", "100")
+        self.assertEqual(urls_of(both), collections.Counter(self.sites.reachable().keys()))
+        asked = [request.host for request in both if request.path == "/robots.txt"]
+        self.assertEqual(len(asked), len(set(asked)))
 
     def test_asks_again_for_what_failed_for_now(self):
         """As often as it is told, not before the time that the server names."""
@@ -232,6 +245,67 @@ class WebCrawl(PagesTest):
             for path in ("/", "/later", "/found", "/broken", "/missing")})
         self.assert_polite(requests)
 
+    def put_robots(self):
+        """Lets a third of the hosts deny a page each, beside rules for others."""
+        rules = "User-agent: other\nDisallow: /\n\nUser-agent: *\nDisallow: /page3\n"
+        robots = {host: answer(body=rules, type="text/plain") for host in range(0, HOSTS, 3)}
+        for host, page in robots.items():
+            self.sites.pages[f"http://host{host}.test/robots.txt"] = page
+        self.sites.denied = {url(host, 3) for host in robots}
+
+    def test_obeys_robots(self):
+        """Rules, a delay, an absent one, one that comes late, and one that is cut."""
+        robots = {
+            "denies.test": [answer(body="User-agent: *\nDisallow: /private\nAllow: /private/a")],
+            "slow.test": [answer(body="User-agent: test\nCrawl-delay: 0.4\n")],
+            "missing.test": [answer(status=404, body="User-agent: *\nDisallow: /")],
+            "late.test": [answer(status=503)] * 2 + [answer(body="User-agent: *\nDisallow: /b")],
+            "never.test": [answer(status=500)],
+            "moved.test": [answer(status=301, headers={"Location": "/rules"})],
+            "circle.test": [answer(status=301, headers={"Location": "/robots.txt"})],
+            "long.test": [answer(body="User-agent: *\nDisallow: /a\n" + "#" * (600 << 10) +
+                                 "\nDisallow: /b\n")],
+        }
+        paths = ["/", "/a", "/b", "/private", "/private/a"]
+        allowed = {"denies.test": ["/", "/a", "/b", "/private/a"],
+                   "late.test": ["/", "/a", "/private", "/private/a"],
+                   "never.test": [], "moved.test": ["/", "/b"],
+                   "long.test": ["/", "/b", "/private", "/private/a"]}
+        asked = collections.Counter()
+
+        def find(url):
+            host, path = re.fullmatch("http://([^/]*)(/.*)", url).groups()
+            if path == "/rules":
+                return answer(body="User-agent: *\nDisallow: /a\nDisallow: /private")
+            if path != "/robots.txt":
+                return answer(paths)
+            asked[host] += 1
+            return robots[host][min(asked[host], len(robots[host])) - 1]
+
+        self.sites.seeds = [f"http://{host}/" for host in robots]
+        self.sites.find = find
+        process = self.start_crawl("--retries", "2", "--robots-wait", "300")
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, out + err)
+        requests = self.server.stop()
+        self.assertEqual(urls_of(request for request in requests if request.path != "/rules"),
+                         {f"http://{host}{path}": 1 for host in robots
+                          for path in allowed.get(host, paths)})
+        self.assert_asked_robots_first(requests)
+        more = {"late.test": 3, "never.test": 3, "circle.test": 6}
+        self.assertEqual(asked, {host: more.get(host, 1) for host in robots})
+        own = [request for request in requests if request.host == "slow.test"]
+        for before, after in zip(own, own[1:]):
+            self.assertGreaterEqual(after.begin - before.end, 0.4)
+        group = self.succeed("frontier", "x.crawl", "--group", "slow.test", "--json").out
+        self.assertIn(b"delay=400ms,hard=400ms", group)
+        late = [request for request in requests if request.host == "late.test"]
+        self.assertGreaterEqual(late[1].begin - late[0].end, 0.3)
+        self.assertEqual(self.final_states()["http://never.test/"], True)
+        self.assert_polite(request for request in requests
+                           if request.host not in ("moved.test", "circle.test"))
+        self.assert_whole()
+
     def states_in_a_copy(self):
         """final_states(), once what waits in the file is merged; the file stays as it is."""
         (self.folder / "copy.crawl").write_bytes((self.folder / "x.crawl").read_bytes())
@@ -241,8 +315,9 @@ class WebCrawl(PagesTest):
 
     def test_loses_no_page_when_it_is_killed_and_fetches_none_again_that_was_committed(self):
         generator = random.Random(command.SEED)
+        self.put_robots()
         wanted = self.sites.reachable()
-        committed, again, growth = {}, collections.Counter(), 0
+        committed, again, growth, asked = {}, collections.Counter(), 0, set()
         for kill in range(KILLS):
             process = self.start_crawl("--round", "20", "--retries", "0")
             count = generator.randrange(len(wanted) // KILLS)
@@ -252,7 +327,11 @@ class WebCrawl(PagesTest):
             process.send_signal(signal.SIGKILL)
             _, err = process.communicate()
             acknowledged = sum(map(int, re.findall(rb"(?m)^(\d+) requests, ", err)))
-            requested = urls_of(self.server.stop())
+            requests = self.server.stop()
+            asked |= {request.host for request in requests if request.path == "/robots.txt"}
+            self.assertLessEqual({request.host for request in requests}, asked)
+            requested = urls_of(requests)
+            self.assertEqual(requested.keys() & self.sites.denied, set())
             self.assertEqual(requested.keys() & committed.keys(), set(), kill)
             self.assertLessEqual(max(requested.values(), default=0), 1)
             states = self.states_in_a_copy() if (self.folder / "x.crawl").exists() else {}

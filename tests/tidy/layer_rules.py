@@ -68,6 +68,7 @@ PUBLIC_LAYER = {
     "drum_traits.h": "drum",
     "drum_view.h": "drum",
     "merge_rules.h": "drum",
+    "timed_drum.h": "drum",
     "url_seen.h": "pages",
     "event_stream.h": "pages",
     "file_map.h": "container",

@@ -161,6 +161,10 @@ class Walk {
   }
 
   Result<void> emit(Key16 key, std::span<const std::byte> value) {
+    if (job_.keep_key != nullptr && !(*job_.keep_key)(key, value)) {
+      out_.changed = true;
+      return {};
+    }
     CRAWLSTORE_TRY(const auto writer, this->writer(key.head));
     ++out_.key_count;
     return writer->append(key, value);

@@ -5,6 +5,7 @@
 /// the partition, writes the new one. The outcome has the answers, dispatched in arrival order.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,9 @@ struct WaitingRequests {
   std::uint64_t first_sequence = 0;
 };
 
+/// Whether a key stays, with the value that it would have after a merge. Any thread may call it.
+using KeepKey = std::function<bool(Key16 key, std::span<const std::byte> value)>;
+
 /// The input of a merge. The caller's thread makes it and reserves all extents.
 struct MergeJob {
   std::uint64_t first_key = 0;  // the bucket's range of keys or heads, both ends included
@@ -40,6 +44,7 @@ struct MergeJob {
   std::vector<container::Run::Use> uses;  // of old_run, key_runs and aux_runs
   std::vector<WaitingRequests> waiting;   // they arrived after those of the runs
   bool is_last_slice = true;              // of the bucket's requests
+  const KeepKey* keep_key = nullptr;      // outlives the job; nullptr: all keys stay
   Shape shape;
   std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut, where heads differ
   std::vector<SegmentId> piece_segments;  // one for each piece, as are the writers

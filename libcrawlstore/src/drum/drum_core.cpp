@@ -135,6 +135,7 @@ void DrumCore::Impl::published() {
     bucket.keep_tentative();
     if (bucket.pending.keys.empty()) bucket.key_log = {};
     if (bucket.pending.auxes.empty()) bucket.aux_log = {};
+    if (!bucket.partition_run) bucket.partition = {};
   }
   for (auto& consumer : state.consumers) {
     if (consumer.runs.empty()) consumer.results = {};

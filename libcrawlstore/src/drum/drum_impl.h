@@ -153,11 +153,12 @@ struct DrumCore::Impl : Participant {
   Result<void> redistribute(std::size_t first, std::size_t count);
 
   // drum_merge.cpp
-  Result<MergeReport> merge(MergeCall call);
+  /// With `keep_key`, keys of buckets with requests go where it says no. Only keys with values can.
+  Result<MergeReport> merge(MergeCall call, const drum::KeepKey* keep_key = nullptr);
   Result<MergeReport> merge_with(RawSink sink);
   template <class Work>
   Result<MergeReport> reported(const Work& work);
-  Result<MergeReport> merge_locked(MergeCall call);
+  Result<MergeReport> merge_locked(MergeCall call, const drum::KeepKey* keep_key);
   Result<MergeReport> merge_planned(std::span<const PlannedMerge> plan);
   Result<MergeReport> relieve();
   Result<MergeReport> relieve_locked();
@@ -235,6 +236,7 @@ struct DrumCore::Impl::PlannedMerge {
   std::size_t run_count = 0;
   std::uint64_t request_bytes = 0;
   bool is_last_slice = true;
+  const drum::KeepKey* keep_key = nullptr;  // as in MergeJob
 };
 
 /// Merges under way. The thread of the flight and the thread that waits for it share them; each

@@ -26,6 +26,12 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
   bucket.locked_run_count -= run_count;
   if (job.is_last_slice) bucket.is_planned = false;
   if (!outcome.changed) return {};
+  if (outcome.pieces.empty()) {  // no key stays; the id goes when a commit has removed the segment
+    bucket.partition_run.reset();
+    bucket.lookup = nullptr;
+    bucket.key_count = 0;
+    return {};
+  }
 
   for (std::size_t i = 0; i < outcome.pieces.size(); ++i) {
     const auto& piece = outcome.pieces[i];

@@ -149,6 +149,7 @@ Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
   next->ends_slice = !planned.back().is_last_slice;
   for (const PlannedMerge& one : planned) {
     CRAWLSTORE_TRY(auto job, make_job(one));
+    job.keep_key = one.keep_key;
     next->outcomes.emplace_back().job = std::move(job);
   }
   if (current_options().parallel) {
@@ -214,7 +215,8 @@ Result<void> DrumCore::Impl::dispatch_all(MergeFlight& landing, Group& group) {
     group.report.request_count += outcome.request_count;
     group.report.unique_count += outcome.unique_count;
     group.report.duplicate_count += outcome.duplicate_count;
-    group.report.new_key_count += outcome.key_count - outcome.job.old_key_count;
+    group.report.new_key_count +=
+        std::max(outcome.key_count, outcome.job.old_key_count) - outcome.job.old_key_count;
     ++group.report.bucket_count;
     CRAWLSTORE_TRY(dispatch(group, outcome));
     outcome.forget_answers();
@@ -271,10 +273,10 @@ Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> 
   return group.report;
 }
 
-Result<MergeReport> DrumCore::Impl::merge(MergeCall call) {
+Result<MergeReport> DrumCore::Impl::merge(MergeCall call, const drum::KeepKey* keep_key) {
   CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
   const std::lock_guard lock(store->turn);
-  return store->change([&] { return reported([&] { return merge_locked(call); }); });
+  return store->change([&] { return reported([&] { return merge_locked(call, keep_key); }); });
 }
 
 /// Merges with `sink` as that of consumer 0. It keeps the turn, so that no other merge uses it.
@@ -308,7 +310,7 @@ Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
   return ended;
 }
 
-Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
+Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call, const drum::KeepKey* keep_key) {
   MergeReport report;
   CRAWLSTORE_TRY(land_and_commit(report));
   // All that is stored becomes durable even if no request waits.
@@ -320,6 +322,7 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
     unlock_runs();
     return tl::unexpected<Error>(started.error());
   }
+  for (PlannedMerge& planned : plan) planned.keep_key = keep_key;
   if (!plan.empty()) {
     const auto merged = merge_planned(plan);
     if (!merged) return merged;

@@ -40,8 +40,12 @@ void put_log(container::SegmentWriter& writer, format::SegmentEntry entry,
 }
 
 void put_partition(container::SegmentWriter& writer, SegmentId owner, const Bucket& bucket) {
-  if (!bucket.partition_run) return;
+  if (!bucket.partition) return;
   const auto* old = writer.find(bucket.partition);
+  if (!bucket.partition_run) {
+    if (old != nullptr) writer.remove(bucket.partition);
+    return;
+  }
   if (old != nullptr && old->runs.front() == bucket.partition_run->ref()) return;
   writer.put({bucket.partition,
               SegmentKind::kDrumPartition,
