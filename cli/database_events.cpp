@@ -73,8 +73,9 @@ Result<void> DatabaseEvents::name_page(const PageInfo& page) {
   }
   if (is_forgotten(page)) return {};
   const bool is_linked = page.linked_from && *page.linked_from < page.index;
-  // The new links of one event get their indexes by URL.
-  const bool belongs = is_linked && !group_.empty() && linker_->index == *page.linked_from &&
+  // The new links of one event get their indexes by URL; a redirect has one.
+  const bool belongs = is_linked && !page.by_redirect && !group_.empty() &&
+                       !group_.back().by_redirect && linker_->index == *page.linked_from &&
                        group_.back().url < page.url && group_.size() < kLinksMax &&
                        group_bytes_ < kUrlBytesMax;
   if (belongs) {
@@ -108,15 +109,21 @@ Result<void> DatabaseEvents::find_linker(std::uint64_t index) {
 
 Result<void> DatabaseEvents::finish_group() {
   if (group_.empty()) return {};
+  const bool by_redirect = group_.front().by_redirect;
   CrawlEvent event;
   event.url = linker_->url;
-  event.kind = CrawlEventKind::kLinkAdded;
+  event.kind = by_redirect ? CrawlEventKind::kRedirect : CrawlEventKind::kLinkAdded;
   links_.clear();
   for (const PageInfo& page : group_) {
     links_.push_back({page.url, 0, page.crawl_count == 0 ? page.score : 0});
   }
   event.links = links_;
   CRAWLSTORE_TRY(visit_(event));
+  if (by_redirect && linker_->state == PageState::kKnown) {
+    // Nothing else brings the state back.
+    CRAWLSTORE_TRY(tell(*linker_, CrawlEventKind::kGone));
+    CRAWLSTORE_TRY(tell(*linker_, CrawlEventKind::kKnown));
+  }
   event.kind = CrawlEventKind::kLinkRemoved;
   links_.clear();
   for (const PageInfo& page : group_) {
@@ -144,14 +151,52 @@ Result<void> DatabaseEvents::describe_pages() {
 Result<void> DatabaseEvents::describe_page(const PageInfo& page,
                                            std::span<const std::uint64_t> links) {
   if (view_.info().has_urls && is_forgotten(page)) return {};
-  // A page that goes loses its links: those that it has were listed later.
-  const bool is_gone = page.state == PageState::kGone;
+  // A page that goes loses its links, and so does one that redirects: those that it has come later.
+  const bool loses_links = page.state == PageState::kGone || page.state == PageState::kRedirect;
   const bool has_crawls = page.crawl_count != 0;
   const std::span<const std::uint64_t> none;
-  if (has_crawls) CRAWLSTORE_TRY(tell_crawls(page, is_gone ? none : links));
-  if (is_gone) CRAWLSTORE_TRY(tell(page, CrawlEventKind::kGone));
-  if (page.state == PageState::kFailed) CRAWLSTORE_TRY(tell(page, CrawlEventKind::kFailed));
-  return is_gone || !has_crawls ? tell_links(page, links) : Result<void>{};
+  if (has_crawls) CRAWLSTORE_TRY(tell_crawls(page, loses_links ? none : links));
+  CRAWLSTORE_TRY(tell_state(page));
+  return loses_links || !has_crawls ? tell_links(page, links) : Result<void>{};
+}
+
+/// Tells the state that a page has after its crawls.
+Result<void> DatabaseEvents::tell_state(const PageInfo& page) {
+  switch (page.state) {
+    case PageState::kCrawled:
+      return {};
+    case PageState::kKnown:
+      return page.http_status == 0 ? Result<void>{} : tell(page, CrawlEventKind::kKnown);
+    case PageState::kGone:
+      return tell(page, CrawlEventKind::kGone);
+    case PageState::kFailed:
+      for (std::uint32_t left = std::min(page.failure_count, kCrawlsMax); left > 1; --left) {
+        CRAWLSTORE_TRY(tell(page, CrawlEventKind::kFailed));
+      }
+      return tell(page, CrawlEventKind::kFailed);
+    case PageState::kRedirect:
+      return tell_redirect(page);
+    case PageState::kDenied:
+      return tell(page, CrawlEventKind::kDenied);
+    case PageState::kDuplicate:
+      return tell(page, CrawlEventKind::kDuplicate);
+  }
+  return {};
+}
+
+/// A redirect of a page to itself, a link that is taken back at once: its links are told later.
+Result<void> DatabaseEvents::tell_redirect(const PageInfo& page) {
+  CrawlEvent event;
+  event.kind = CrawlEventKind::kRedirect;
+  event.url = page.url;
+  event.index = view_.info().has_urls ? 0 : page.index;
+  event.http_status = page.http_status;
+  const EventLink itself{event.url, event.index, 0};
+  event.links = std::span(&itself, 1);
+  CRAWLSTORE_TRY(visit_(event));
+  event.kind = CrawlEventKind::kLinkRemoved;
+  event.http_status = 0;
+  return visit_(event);
 }
 
 Result<void> DatabaseEvents::tell(const PageInfo& page, CrawlEventKind kind) {
@@ -159,6 +204,7 @@ Result<void> DatabaseEvents::tell(const PageInfo& page, CrawlEventKind kind) {
   event.kind = kind;
   event.url = page.url;
   event.index = view_.info().has_urls ? 0 : page.index;
+  event.http_status = page.http_status;
   if (kind == CrawlEventKind::kKnown && page.crawl_count == 0) event.score = page.score;
   return visit_(event);
 }
@@ -173,6 +219,7 @@ Result<void> DatabaseEvents::tell_crawls(const PageInfo& page,
   event.url = page.url;
   event.index = view_.info().has_urls ? 0 : page.index;
   event.score = page.score;
+  event.http_status = page.http_status;
   for (std::uint32_t left = count; left-- > 0;) {
     event.time_us = left + 1 == count ? page.first_crawl_us : page.last_crawl_us;
     // From the last one back the content changes as often as it did.

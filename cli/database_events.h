@@ -11,16 +11,18 @@
 ///
 /// A store that these events come over, in which pages have some of these links already, keeps all
 /// of them at all times, but for the page that is being told: the links of one that was crawled
-/// more than once, has more than one event holds, or is gone are whole after its last event only.
-/// No superstep that memory calls for begins before that (pages.h), so a kill leaves none missing;
-/// a signal, or a stream that breaks off, can leave those of one page missing. Links in each event
-/// would change that, and make the export as many times as large as there are crawls.
+/// more than once, has more than one event holds, is gone, or redirects are whole after its last
+/// event only. No superstep that memory calls for begins before that (pages.h), so a kill leaves
+/// none missing; a signal, or a stream that breaks off, can leave those of one page missing. Links
+/// in each event would change that, and make the export as many times as large as there are crawls.
+/// A page to which a redirect led first is named by that redirect, which takes the links of its
+/// source until that page is told: there a kill can leave some missing, too.
 ///
 /// Of crawls the first and last time, count and changes are kept, not the times between: those have
 /// the time of the last, and what changed is a made-up hash. Of more than kCrawlsMax crawls the
-/// rest is left out. Scores of links to pages that are known already, and times of failures, are
-/// not in a database. Threads: one. Memory: two pages with their
-/// links, and the URLs of a piece of these.
+/// rest is left out, and so are failures in a row beyond that. Scores of links to pages that are
+/// known already, and times of failures, are not in a database. Threads: one. Memory: two pages
+/// with their links, and the URLs of a piece of these.
 
 #include <cstdint>
 #include <functional>
@@ -57,6 +59,8 @@ class DatabaseEvents {
   Result<void> finish_group();
   Result<void> describe_pages();
   Result<void> describe_page(const PageInfo& page, std::span<const std::uint64_t> links);
+  Result<void> tell_state(const PageInfo& page);
+  Result<void> tell_redirect(const PageInfo& page);
   Result<void> tell_crawls(const PageInfo& page, std::span<const std::uint64_t> links);
   Result<void> tell_links(const PageInfo& page, std::span<const std::uint64_t> links);
   /// As many as go into one event; returns what is left.

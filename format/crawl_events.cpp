@@ -70,11 +70,6 @@ std::string_view text_of(capnp::Data::Reader data) {
   return {letters.data(), letters.size()};
 }
 
-bool has_links(CrawlEventKind kind) {
-  return kind == CrawlEventKind::kPage || kind == CrawlEventKind::kLinkAdded ||
-         kind == CrawlEventKind::kLinkRemoved;
-}
-
 Result<void> check_link(const EventLink& link) {
   if (link.url.size() > kEventUrlBytesMax)
     return fail(Errc::kTooLarge, "the URL of a link of an event is too long");
@@ -84,8 +79,8 @@ Result<void> check_link(const EventLink& link) {
 }
 
 /// What an event says besides its links.
-Result<void> check_fields(const CrawlEvent& event, bool is_with_links) {
-  if (event.kind > CrawlEventKind::kLinkRemoved)
+Result<void> check_fields(const CrawlEvent& event, std::size_t link_count) {
+  if (event.kind > CrawlEventKind::kDuplicate)
     return fail(Errc::kInvalidArgument, "the kind of an event is unknown");
   if (event.url.size() > kEventUrlBytesMax)
     return fail(Errc::kTooLarge, "the URL of an event is too long");
@@ -95,8 +90,10 @@ Result<void> check_fields(const CrawlEvent& event, bool is_with_links) {
   if (event.content_hash.size() > kEventHashBytesMax) {
     return fail(Errc::kTooLarge, "the content hash of an event is too long");
   }
-  if (is_with_links && !has_links(event.kind))
+  if (link_count != 0 && !has_links(event.kind))
     return fail(Errc::kInvalidArgument, "an event of its kind has no links");
+  if (link_count > 1 && event.kind == CrawlEventKind::kRedirect)
+    return fail(Errc::kInvalidArgument, "a redirect leads to several pages");
   return {};
 }
 
@@ -112,6 +109,7 @@ void write_event(const CrawlEvent& event, wire::Event::Builder out) {
   out.setIndex(event.index);
   out.setTimeUs(event.time_us);
   out.setScore(event.score);
+  out.setHttpStatus(event.http_status);
   if (!event.content_hash.empty()) out.setContentHash(data_of(event.content_hash));
   if (event.links.empty()) return;
   auto links = out.initLinks(static_cast<capnp::uint>(event.links.size()));
@@ -174,9 +172,10 @@ class MessageWalk {
     event.index = in.getIndex();
     event.time_us = in.getTimeUs();
     event.score = in.getScore();
+    event.http_status = in.getHttpStatus();
     event.content_hash = bytes_of(in.getContentHash());
     const auto links = in.getLinks();
-    if (const auto checked = check_fields(event, links.size() != 0); !checked) {
+    if (const auto checked = check_fields(event, links.size()); !checked) {
       return checked.error().text;
     }
     if (const char* broken = reserve(links.size(), links_)) return broken;
@@ -216,7 +215,7 @@ std::uint64_t event_bytes(const CrawlEvent& event) {
 }
 
 Result<void> check_event(const CrawlEvent& event) {
-  CRAWLSTORE_TRY(check_fields(event, !event.links.empty()));
+  CRAWLSTORE_TRY(check_fields(event, event.links.size()));
   for (const EventLink& link : event.links) CRAWLSTORE_TRY(check_link(link));
   return {};
 }

@@ -282,8 +282,9 @@ constexpr std::array kRecordColumn{
     Member{"reserved", Form::kZeros, offsetof(RecordColumn, reserved), 7},
 };
 
-constexpr std::array kRecordColumnNames{"state",      "crawl_count", "change_count", "first_crawl",
-                                        "crawl_span", "score",       "hash_end"};
+constexpr std::array kRecordColumnNames{"state",       "crawl_count", "change_count",
+                                        "first_crawl", "crawl_span",  "score",
+                                        "hash_end",    "status",      "failures"};
 static_assert(kRecordColumnNames.size() == std::tuple_size_v<decltype(RecordTileHeader::columns)>);
 
 constexpr std::array kScoreFooter{

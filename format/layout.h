@@ -17,7 +17,7 @@ namespace crawlstore::format {
 static_assert(std::endian::native == std::endian::little,
               "structs are copied whole; a big-endian port needs field-wise loads here");
 
-inline constexpr std::uint32_t kFormatVersion = 9;
+inline constexpr std::uint32_t kFormatVersion = 10;
 inline constexpr std::uint32_t kByteOrderMark = 0x01020304;
 inline constexpr std::uint64_t kUnitBytes = 4096;
 inline constexpr std::uint64_t kChunkBytes = 65536;
@@ -309,9 +309,9 @@ struct RecordTileHeader {
   std::uint64_t magic;
   std::uint32_t page_count;
   std::uint32_t hash_bytes;
-  std::array<RecordColumn, 7> columns;
+  std::array<RecordColumn, 9> columns;
 };
-static_assert(sizeof(RecordTileHeader) == 128);
+static_assert(sizeof(RecordTileHeader) == 160);
 
 /// The last bytes of a score array's payload. Numbers of IEEE 754 stand here as their bits.
 struct ScoreFooter {

@@ -84,12 +84,13 @@ void OriginBatch::add(const Origin& origin) {
   const std::uint64_t page = first_page_ + lengths_.size();
   CRAWLSTORE_ASSERT(origin.url.size() <= kUrlBytesMax && has_room(origin.url.size()));
   CRAWLSTORE_ASSERT(!origin.linked_from || *origin.linked_from < page);
+  CRAWLSTORE_ASSERT(origin.depth <= kOriginDepthMax && (origin.linked_from || !origin.by_redirect));
   const auto length = static_cast<std::uint32_t>(origin.url.size());
   const auto bytes = std::as_bytes(std::span(origin.url));
   longest_ = std::max(longest_, length);
   lengths_.push_back(length);
   distances_.push_back(origin.linked_from ? page - *origin.linked_from : 0);
-  depths_.push_back(origin.depth);
+  depths_.push_back(2 * origin.depth + (origin.by_redirect ? 1 : 0));
   urls_.insert(urls_.end(), bytes.begin(), bytes.end());
 }
 
@@ -151,6 +152,7 @@ const char* OriginBlockDecoder::decode_columns() {
   load_numbers(columns.subspan(count * header_.linked_from_bytes), header_.depth_bytes, depths_);
   for (std::size_t i = 0; i < count; ++i) {
     if (distances_[i] > first_page_ + i) return "a page is linked from one that cannot be";
+    if (distances_[i] == 0 && depths_[i] % 2 != 0) return "a redirect leads to a page from nowhere";
   }
   const bool is_shortest =
       width_of(distances_) == header_.linked_from_bytes && width_of(depths_) == header_.depth_bytes;
@@ -211,7 +213,8 @@ Origin OriginBlockDecoder::origin(std::size_t i) const {
   Origin origin;
   origin.url = {static_cast<const char*>(static_cast<const void*>(url.data())), url.size()};
   if (distances_[i] != 0) origin.linked_from = first_page_ + i - distances_[i];
-  origin.depth = depths_[i];
+  origin.depth = depths_[i] / 2;
+  origin.by_redirect = depths_[i] % 2 != 0;
   return origin;
 }
 

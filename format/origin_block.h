@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -33,8 +34,15 @@ inline constexpr std::uint32_t kOriginDictionaryBytesMax = 1 << 16;
 struct Origin {
   std::string_view url;                      ///< any bytes, at most kUrlBytesMax
   std::optional<std::uint64_t> linked_from;  ///< the page that linked to it first, below its own
-  std::uint32_t depth = 0;                   ///< links on the way from a seed; of a seed 0
+  std::uint32_t depth = 0;   ///< links on the way from a seed; at most kOriginDepthMax
+  bool by_redirect = false;  ///< how linked_from led to it: no link more, then
 };
+inline constexpr std::uint32_t kOriginDepthMax = std::numeric_limits<std::uint32_t>::max() / 2;
+
+/// Returns the depth of a page by that of the page that linked to it first.
+constexpr std::uint32_t depth_from(std::uint32_t linker_depth, bool by_redirect) {
+  return by_redirect || linker_depth == kOriginDepthMax ? linker_depth : linker_depth + 1;
+}
 
 /// Pages for one block, on their way into it.
 class OriginBatch {
@@ -61,7 +69,7 @@ class OriginBatch {
   std::uint32_t longest_ = 0;
   std::vector<std::uint32_t> lengths_;
   std::vector<std::uint64_t> distances_;  // to linked_from; 0: none
-  std::vector<std::uint32_t> depths_;
+  std::vector<std::uint32_t> depths_;     // twice, and 1 more by a redirect
   std::vector<std::byte> urls_;
 };
 
@@ -111,7 +119,7 @@ class OriginBlockDecoder {
   std::vector<std::byte> raw_;
   std::vector<std::size_t> url_begins_;   // in raw_; one more than pages
   std::vector<std::uint64_t> distances_;  // to linked_from; 0: none
-  std::vector<std::uint32_t> depths_;
+  std::vector<std::uint32_t> depths_;     // twice, and 1 more by a redirect
 };
 
 }  // namespace crawlstore::format

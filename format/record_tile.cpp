@@ -60,6 +60,8 @@ std::array<ColumnNumbers, kColumns> columns_of(std::span<const PageRecord> recor
     add(RecordColumnId::kCrawlSpan, static_cast<std::uint64_t>(record.last_crawl_us) - first);
     add(RecordColumnId::kScore, std::bit_cast<std::uint32_t>(record.score));
     add(RecordColumnId::kHashEnd, hash_end);
+    add(RecordColumnId::kStatus, record.status);
+    add(RecordColumnId::kFailures, record.failures);
   }
   return columns;
 }
@@ -106,7 +108,12 @@ const char* check_crawled(const PageRecord& record) {
 }  // namespace
 
 const char* check_page_record(const PageRecord& record) {
-  if (record.state > PageState::kFailed) return "the state of a page is unknown";
+  if (static_cast<std::size_t>(record.state) >= kPageStateCount) {
+    return "the state of a page is unknown";
+  }
+  if ((record.failures != 0) != (record.state == PageState::kFailed)) {
+    return "a page failed without a failure, or the other way round";
+  }
   if (!std::isfinite(record.score)) return "the score of a page is not finite";
   if (record.hash_bytes > kContentHashBytesMax) return "the content hash of a page is too long";
   return record.crawl_count == 0 ? check_uncrawled(record) : check_crawled(record);
@@ -181,17 +188,23 @@ const char* RecordTile::load_counts(std::uint32_t index, PageRecord& record) con
   std::uint64_t crawls = stored(RecordColumnId::kCrawlCount, index);
   std::uint64_t changes = stored(RecordColumnId::kChangeCount, index);
   std::uint64_t score = stored(RecordColumnId::kScore, index);
+  std::uint64_t status = stored(RecordColumnId::kStatus, index);
+  std::uint64_t failures = stored(RecordColumnId::kFailures, index);
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   if (!add_base(RecordColumnId::kState, state) || state > 0xFF ||
       !add_base(RecordColumnId::kCrawlCount, crawls) || crawls > kMax ||
       !add_base(RecordColumnId::kChangeCount, changes) || changes > kMax ||
-      !add_base(RecordColumnId::kScore, score) || score > kMax) {
+      !add_base(RecordColumnId::kScore, score) || score > kMax ||
+      !add_base(RecordColumnId::kStatus, status) || status > 0xFFFF ||
+      !add_base(RecordColumnId::kFailures, failures) || failures > kMax) {
     return "a number of a page record is out of range";
   }
   record.state = static_cast<PageState>(state);
   record.crawl_count = static_cast<std::uint32_t>(crawls);
   record.change_count = static_cast<std::uint32_t>(changes);
   record.score = std::bit_cast<float>(static_cast<std::uint32_t>(score));
+  record.status = static_cast<std::uint16_t>(status);
+  record.failures = static_cast<std::uint32_t>(failures);
   return nullptr;
 }
 

@@ -28,6 +28,8 @@ struct PageRecord {
   std::int64_t first_crawl_us = 0;
   std::int64_t last_crawl_us = 0;
   float score = 0;
+  std::uint16_t status = 0;                            ///< of HTTP, given last; 0: none
+  std::uint32_t failures = 0;                          ///< fetches in a row that failed
   std::uint8_t hash_bytes = 0;                         ///< length of the content hash
   std::array<std::byte, kContentHashBytesMax> hash{};  ///< zeros behind hash_bytes
   friend bool operator==(const PageRecord&, const PageRecord&) = default;
@@ -49,6 +51,8 @@ enum class RecordColumnId : std::uint8_t {
   kCrawlSpan,   ///< from the first to the last crawl
   kScore,       ///< the bits of a float
   kHashEnd,     ///< where the content hash ends in the hash bytes
+  kStatus,
+  kFailures,
 };
 
 class RecordTile {

@@ -55,7 +55,8 @@ void encode_again(const Bytes& payload, const OriginFooter& footer) {
     for (std::size_t i = 0; i < again.page_count(); ++i) {
       const Origin a = decoder.origin(i);
       const Origin b = again.origin(i);
-      require(a.url == b.url && a.linked_from == b.linked_from && a.depth == b.depth);
+      require(a.url == b.url && a.linked_from == b.linked_from && a.depth == b.depth &&
+              a.by_redirect == b.by_redirect);
     }
     offset += decoder.block_bytes();
     page += decoder.page_count();

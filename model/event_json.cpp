@@ -27,7 +27,9 @@ constexpr const char* kNoUtf8 = "the URL holds bytes that are no UTF-8; `url_hex
 
 constexpr std::array kKinds{CrawlEventKind::kPage,      CrawlEventKind::kKnown,
                             CrawlEventKind::kGone,      CrawlEventKind::kFailed,
-                            CrawlEventKind::kLinkAdded, CrawlEventKind::kLinkRemoved};
+                            CrawlEventKind::kLinkAdded, CrawlEventKind::kLinkRemoved,
+                            CrawlEventKind::kUnchanged, CrawlEventKind::kRedirect,
+                            CrawlEventKind::kDenied,    CrawlEventKind::kDuplicate};
 
 tl::unexpected<Error> broken(const char* text) {
   return fail(Errc::kInvalidArgument, text);
@@ -64,10 +66,18 @@ Result<std::int64_t> time_of(const EventJson& json) {
   return broken("`time` is neither of ISO 8601, from 1970 on, nor microseconds");
 }
 
+Result<std::uint16_t> status_of(const EventJson& json) {
+  constexpr std::uint64_t kStatusMax = std::numeric_limits<std::uint16_t>::max();
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kStatusMax) {
+    return broken("`status` is no whole number from 0 to 65535");
+  }
+  return json.get<std::uint16_t>();
+}
+
 /// Fields that mean something. `links` is not among them: a list of links is read as it comes.
 bool is_known_key(std::string_view key) {
-  constexpr std::array<std::string_view, 7> kKeys{"kind", "url",   "url_hex",     "index",
-                                                  "time", "score", "content_hash"};
+  constexpr std::array<std::string_view, 8> kKeys{"kind", "url",   "url_hex",      "index",
+                                                  "time", "score", "content_hash", "status"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -102,11 +112,6 @@ std::optional<CrawlEventKind> find_event_kind(std::string_view name) {
     if (name_of(kind) == name) return kind;
   }
   return std::nullopt;
-}
-
-bool has_links(CrawlEventKind kind) {
-  return kind == CrawlEventKind::kPage || kind == CrawlEventKind::kLinkAdded ||
-         kind == CrawlEventKind::kLinkRemoved;
 }
 
 /// Reads one line into its parser.
@@ -213,10 +218,17 @@ struct EventLineParser::Reader {
       CRAWLSTORE_TRY(const auto score, score_of(*json));
       event.score = score;
     }
+    if (const EventJson* json = find(object, "status")) {
+      CRAWLSTORE_TRY(const auto status, status_of(*json));
+      event.http_status = status;
+    }
     if (const EventJson* json = find(object, "content_hash"))
       CRAWLSTORE_TRY(take_hash(*json, event));
     if (const EventJson* json = find(object, "links")) {
       CRAWLSTORE_TRY(take_links(*json, links, event));
+    }
+    if (event.kind == CrawlEventKind::kRedirect && event.links.size() != 1) {
+      return broken("a redirect has one link: the page that it leads to");
     }
     parser.naming_ = *naming;
     return event;
@@ -383,6 +395,7 @@ void append_event_line(std::string& to, const CrawlEvent& event, PageNaming nami
     append_hex(to, characters(event.content_hash));
     to += '"';
   }
+  if (event.http_status != 0) to += ",\"status\":" + fmt::to_string(event.http_status);
   for (std::size_t i = 0; i < event.links.size(); ++i) {
     to += i == 0 ? ",\"links\":[" : ",";
     append_link(to, event.links[i], naming);

@@ -34,9 +34,6 @@ enum class PageNaming : std::uint8_t { kUrls, kIndexes };
 /// The kind of that name.
 std::optional<CrawlEventKind> find_event_kind(std::string_view name);
 
-/// Whether events of that kind bring links.
-bool has_links(CrawlEventKind kind);
-
 class EventLineParser {
  public:
   /// Lines that are longer than `quick_bytes_max` are read in little memory, and slowly.

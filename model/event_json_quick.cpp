@@ -17,7 +17,15 @@ namespace {
 namespace dom = simdjson::dom;
 
 /// Fields that were there: none may come twice, and a page has one name.
-enum FieldBit : unsigned { kKind = 1, kName = 2, kTime = 4, kScore = 8, kHash = 16, kLinks = 32 };
+enum FieldBit : unsigned {
+  kKind = 1,
+  kName = 2,
+  kTime = 4,
+  kScore = 8,
+  kHash = 16,
+  kLinks = 32,
+  kStatus = 64
+};
 
 bool is_first(unsigned& seen, FieldBit field) {
   const bool first = (seen & field) == 0;
@@ -49,6 +57,13 @@ bool take_time(const dom::element& json, std::int64_t& to) {
   const auto time_us = parse_time(text);
   if (time_us) to = *time_us;
   return time_us.has_value();
+}
+
+bool take_status(const dom::element& json, std::uint16_t& to) {
+  std::uint64_t status = 0;
+  if (json.get(status) != simdjson::SUCCESS) return false;
+  to = static_cast<std::uint16_t>(status);
+  return to == status && to != 0;  // -0 is left to the other reader
 }
 
 }  // namespace
@@ -126,6 +141,7 @@ struct EventLineParser::Quick {
     if (key == "time") return is_first(seen, kTime) && take_time(value, event.time_us);
     if (key == "score") return is_first(seen, kScore) && take_score(value, event.score);
     if (key == "content_hash") return is_first(seen, kHash) && take_hash(value, event);
+    if (key == "status") return is_first(seen, kStatus) && take_status(value, event.http_status);
     if (key == "links") return is_first(seen, kLinks) && take_links(value);
     return key != "url_hex";
   }
@@ -144,6 +160,7 @@ struct EventLineParser::Quick {
     if ((seen & kKind) == 0 || (seen & kName) == 0 || has_urls == has_indexes) return false;
     if (has_zero && line.find("-0") != std::string_view::npos) return false;
     event.links = to.links_;
+    if (event.kind == CrawlEventKind::kRedirect) return event.links.size() == 1;
     return event.links.empty() || has_links(event.kind);
   }
 };

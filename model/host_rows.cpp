@@ -23,25 +23,25 @@ tl::unexpected<Error> cancelled() {
   return fail(Errc::kCancelled, "it was cancelled");
 }
 
-/// The states of all pages, 2 bits each; a bit more once one of them cannot be read.
+/// The states of all pages, 4 bits each; a bit more once one of them cannot be read.
 class StateMap {
  public:
-  explicit StateMap(std::uint64_t count) : bits_(count / 4 + 1) {}
+  explicit StateMap(std::uint64_t count) : bits_(count / 2 + 1) {}
   void set(std::uint64_t index, PageState state) {
-    if (index / 4 >= bits_.size()) return;
-    const auto value = static_cast<unsigned>(state) & 3U;
-    bits_[index / 4] = static_cast<std::uint8_t>(bits_[index / 4] | value << (index % 4 * 2));
+    if (index / 2 >= bits_.size()) return;
+    const auto value = static_cast<unsigned>(state);
+    bits_[index / 2] = static_cast<std::uint8_t>(bits_[index / 2] | value << (index % 2 * 4));
   }
   void set_unreadable(std::uint64_t index) {
-    unreadable_.resize(std::max<std::size_t>(unreadable_.size(), bits_.size() * 4));
+    unreadable_.resize(std::max<std::size_t>(unreadable_.size(), bits_.size() * 2));
     unreadable_[index] = true;
   }
   [[nodiscard]] bool has_unreadable() const { return !unreadable_.empty(); }
   /// Nothing of a page whose record cannot be read.
   [[nodiscard]] std::optional<PageState> at(std::uint64_t index) const {
-    if (index / 4 >= bits_.size()) return PageState::kKnown;
+    if (index / 2 >= bits_.size()) return PageState::kKnown;
     if (has_unreadable() && unreadable_[index]) return std::nullopt;
-    return static_cast<PageState>(static_cast<unsigned>(bits_[index / 4]) >> (index % 4 * 2) & 3U);
+    return static_cast<PageState>(static_cast<unsigned>(bits_[index / 2]) >> (index % 2 * 4) & 15U);
   }
 
  private:
@@ -117,7 +117,7 @@ class HostCounter {
     std::uint64_t page_count = 0;
     std::uint64_t waiting_count = 0;
     std::uint64_t unreadable_count = 0;
-    std::array<std::uint64_t, 4> state_counts{};
+    std::array<std::uint64_t, kPageStateCount> state_counts{};
   };
 
   Result<void> finish() {

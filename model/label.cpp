@@ -62,7 +62,7 @@ constexpr std::array kWholeNames{
 };
 
 constexpr std::array kWords{
-    Pair{"drum", "DRUM"}, Pair{"opic", "OPIC"}, Pair{"unicode", "Unicode"},
+    Pair{"drum", "DRUM"}, Pair{"http", "HTTP"}, Pair{"opic", "OPIC"}, Pair{"unicode", "Unicode"},
     Pair{"url", "URL"},   Pair{"urls", "URLs"}, Pair{"uuid", "UUID"},
 };
 

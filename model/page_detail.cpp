@@ -41,6 +41,8 @@ std::vector<Field> fields_of(const PageInfo& page, const PageDetail& detail) {
           {"in_link_count", Unit::kCount, count_of(detail.in_links)},
           {"crawl_count", Unit::kCount, std::uint64_t{page.crawl_count}},
           {"change_count", Unit::kCount, std::uint64_t{page.change_count}},
+          {"http_status", Unit::kId, http_status_cell(page)},
+          {"failure_count", Unit::kCount, std::uint64_t{page.failure_count}},
           {"changes_per_day", Unit::kRatio, changes_per_day(page)},
           {"first_crawl_us", Unit::kTimeUs, crawl_time(page.first_crawl_us)},
           {"last_crawl_us", Unit::kTimeUs, crawl_time(page.last_crawl_us)},

@@ -31,6 +31,8 @@ constexpr std::array kColumns{
     ColumnName{"last_crawl", PageColumn::kLastCrawl},
     ColumnName{"score", PageColumn::kScore},
     ColumnName{"depth", PageColumn::kDepth},
+    ColumnName{"http_status", PageColumn::kHttpStatus},
+    ColumnName{"failure_count", PageColumn::kFailureCount},
 };
 
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63U;
@@ -112,6 +114,10 @@ std::uint64_t sort_number(const PageInfo& page, PageColumn column) {
       return unsigned_order(page.score);
     case PageColumn::kDepth:
       return page.depth;
+    case PageColumn::kHttpStatus:
+      return page.http_status;
+    case PageColumn::kFailureCount:
+      return page.failure_count;
   }
   return 0;
 }
@@ -140,6 +146,10 @@ Cell changes_per_day(const PageInfo& page) {
   return rate ? Cell{*rate * kSecondsADay} : Cell{};
 }
 
+Cell http_status_cell(const PageInfo& page) {
+  return page.http_status == 0 ? Cell{} : Cell{std::uint64_t{page.http_status}};
+}
+
 std::vector<Field> page_fields(const PageInfo& page) {
   return {{"index", Unit::kId, page.index},
           url_field(page.url),
@@ -151,6 +161,8 @@ std::vector<Field> page_fields(const PageInfo& page) {
           {"changes_per_day", Unit::kRatio, changes_per_day(page)},
           {"score", Unit::kRatio, score_value(page.score)},
           {"content_hash", Unit::kText, page.content_hash.empty() ? Cell{} : Cell{hash_text(page)}},
+          {"http_status", Unit::kId, http_status_cell(page)},
+          {"failure_count", Unit::kCount, std::uint64_t{page.failure_count}},
           {"depth", Unit::kCount, std::uint64_t{page.depth}},
           {"linked_from", Unit::kId, page.linked_from ? Cell{*page.linked_from} : Cell{}}};
 }
@@ -166,7 +178,10 @@ void append_page_json(std::string& to, const PageInfo& page,
   append_time_json(to, "last_crawl", page.last_crawl_us);
   fmt::format_to(out, ",\"score\":{},\"content_hash\":", format_score(page.score));
   to += page.content_hash.empty() ? "null" : '"' + hash_text(page) + '"';
-  fmt::format_to(out, ",\"depth\":{},\"linked_from\":", page.depth);
+  to += ",\"http_status\":";
+  to += page.http_status == 0 ? "null" : fmt::to_string(page.http_status);
+  fmt::format_to(out, ",\"failure_count\":{},\"depth\":{},\"linked_from\":", page.failure_count,
+                 page.depth);
   to += page.linked_from ? fmt::to_string(*page.linked_from) : "null";
   if (score) {
     to += ',';
@@ -181,6 +196,7 @@ std::vector<Column> page_columns(const std::optional<NamedScore>& score) {
   std::vector<Column> columns{{"index", Unit::kId},           {"state", Unit::kText},
                               {"crawl_count", Unit::kId},     {"change_count", Unit::kId},
                               {"first_crawl", Unit::kTimeUs}, {"last_crawl", Unit::kTimeUs},
+                              {"http_status", Unit::kId},     {"failure_count", Unit::kId},
                               {"score", Unit::kExact},        {"depth", Unit::kCount}};
   if (score) columns.push_back({heading(*score), Unit::kScore});
   columns.push_back({"url", Unit::kText});
@@ -194,6 +210,8 @@ std::vector<Cell> page_cells(const PageInfo& page, const std::optional<NamedScor
                           std::uint64_t{page.change_count},
                           crawl_time_cell(page.first_crawl_us),
                           crawl_time_cell(page.last_crawl_us),
+                          http_status_cell(page),
+                          std::uint64_t{page.failure_count},
                           score_value(page.score),
                           std::uint64_t{page.depth}};
   if (score) cells.push_back(score->value ? Cell(*score->value) : Cell());
@@ -203,7 +221,7 @@ std::vector<Cell> page_cells(const PageInfo& page, const std::optional<NamedScor
 
 std::string page_csv_header() {
   return "index,url,state,crawl_count,change_count,first_crawl,last_crawl,score,depth,linked_from,"
-         "content_hash,out_link_count\n";
+         "content_hash,out_link_count,http_status,failure_count\n";
 }
 
 void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_link_count,
@@ -211,11 +229,12 @@ void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_li
   auto out = std::back_inserter(to);
   fmt::format_to(out, "{},", page.index);
   append_csv_field(to, page.url, for_spreadsheet);
-  fmt::format_to(out, ",{},{},{},{},{},{},{},{},{},{}\n", name_of(page.state), page.crawl_count,
-                 page.change_count, time_text(page.first_crawl_us, ""),
+  fmt::format_to(out, ",{},{},{},{},{},{},{},{},{},{},{},{}\n", name_of(page.state),
+                 page.crawl_count, page.change_count, time_text(page.first_crawl_us, ""),
                  time_text(page.last_crawl_us, ""), format_score(page.score), page.depth,
                  page.linked_from ? fmt::to_string(*page.linked_from) : "", hash_text(page),
-                 out_link_count);
+                 out_link_count, page.http_status == 0 ? "" : fmt::to_string(page.http_status),
+                 page.failure_count);
 }
 
 }  // namespace crawlstore::model

@@ -25,6 +25,8 @@ enum class PageColumn : std::uint8_t {
   kLastCrawl,
   kScore,
   kDepth,
+  kHttpStatus,
+  kFailureCount,
 };
 /// "index", "url" ... in the order of the columns; nullopt = there is no such column.
 std::optional<PageColumn> find_page_column(std::string_view name);
@@ -44,6 +46,9 @@ Field url_field(std::string_view url);
 
 /// How often it changes, by its crawls (PageInfo::change_rate()); nothing where that is not known.
 Cell changes_per_day(const PageInfo& page);
+
+/// The HTTP status that was told last, if one was.
+Cell http_status_cell(const PageInfo& page);
 
 /// All that is known of a page, without its links.
 std::vector<Field> page_fields(const PageInfo& page);

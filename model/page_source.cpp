@@ -19,8 +19,8 @@ constexpr std::size_t kUrlColumn = 1;
 constexpr std::size_t kState = 2;
 constexpr std::size_t kScore = 3;
 // From the end, which a column of scores in the middle does not move.
-constexpr std::size_t kInLinksFromEnd = 7;
-constexpr std::size_t kOutLinksFromEnd = 6;
+constexpr std::size_t kInLinksFromEnd = 9;
+constexpr std::size_t kOutLinksFromEnd = 8;
 
 Cell time_cell(std::int64_t time_us) {
   return time_us == 0 ? Cell() : Cell(time_us);
@@ -37,6 +37,8 @@ Row row_of(const PageInfo& page) {
           page.linked_from ? Cell(*page.linked_from) : Cell(),
           std::uint64_t{page.crawl_count},
           std::uint64_t{page.change_count},
+          http_status_cell(page),
+          std::uint64_t{page.failure_count},
           time_cell(page.first_crawl_us),
           time_cell(page.last_crawl_us)};
 }
@@ -172,6 +174,8 @@ class PageRows final : public TableSource {
                                {"linked_from", Unit::kId},
                                {"crawl_count", Unit::kCount},
                                {"change_count", Unit::kCount},
+                               {"http_status", Unit::kId},
+                               {"failure_count", Unit::kCount},
                                {"first_crawl_us", Unit::kTimeUs},
                                {"last_crawl_us", Unit::kTimeUs}};
 };

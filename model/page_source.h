@@ -26,8 +26,8 @@ inline constexpr std::size_t kRowUrlBytesMax = 4096;
 using PageList = std::shared_ptr<const std::vector<std::uint64_t>>;
 
 /// The table `pages`: index, url, state, score, depth, in_link_count, out_link_count, linked_from,
-/// crawl_count, change_count, first_crawl_us, last_crawl_us. The counts of links cost a look into
-/// the links for each row: only full_rows() has them.
+/// crawl_count, change_count, http_status, failure_count, first_crawl_us, last_crawl_us. The counts
+/// of links cost a look into the links for each row: only full_rows() has them.
 ///   name    of the table
 ///   scores  an array by page: a column `score:NAME` stands in front of `score` then
 ///   cost    of a row: a block of URLs, which neighbours share, and a record

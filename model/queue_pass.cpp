@@ -86,6 +86,12 @@ std::string why_not_waiting(const std::optional<PageInfo>& page) {
       return "Its last fetch failed; " + crawled_before(*page);
     case PageState::kGone:
       return "It is gone; " + crawled_before(*page);
+    case PageState::kRedirect:
+      return "Its last fetch was redirected; " + crawled_before(*page);
+    case PageState::kDenied:
+      return "robots.txt forbids it; " + crawled_before(*page);
+    case PageState::kDuplicate:
+      return "Another page has its content; " + crawled_before(*page);
   }
   return {};
 }

@@ -9,7 +9,7 @@ from collections import namedtuple
 from flatbuf import Buffer, Malformed
 from xxh3 import xxh3_64
 
-VERSION = 9
+VERSION = 10
 UNIT, CHUNK, DATA_START = 4096, 65536, 81920
 ROOT_END = struct.Struct('<8sII16sQqQQQQqQQQQ')
 RUN_END = struct.Struct('<4sHHQQQQQQQ')

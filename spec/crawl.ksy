@@ -78,7 +78,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 9}
+      - {id: format_version, type: u4, valid: 10}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}
@@ -161,7 +161,7 @@ types:
       - {id: payload_of_place, type: u8}
     seq:
       - {id: magic, contents: CROOTEND}
-      - {id: format_version, type: u4, valid: 9}
+      - {id: format_version, type: u4, valid: 10}
       - {id: reserved, type: u4, valid: 0}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
@@ -963,7 +963,7 @@ types:
       - {id: magic, contents: CRECTIL1}
       - {id: page_count, type: u4, valid: {min: 1, max: 8192}}
       - {id: hash_bytes, type: u4, valid: {expr: _ <= 64 * page_count}}
-      - {id: columns, type: record_column, repeat: expr, repeat-expr: 7}
+      - {id: columns, type: record_column, repeat: expr, repeat-expr: 9}
       - {id: state, type: 'record_numbers(columns[0].width_bytes, page_count)'}
       - {id: crawl_count, type: 'record_numbers(columns[1].width_bytes, page_count)'}
       - {id: change_count, type: 'record_numbers(columns[2].width_bytes, page_count)'}
@@ -971,6 +971,8 @@ types:
       - {id: crawl_span, type: 'record_numbers(columns[4].width_bytes, page_count)'}
       - {id: score, type: 'record_numbers(columns[5].width_bytes, page_count)'}
       - {id: hash_end, type: 'record_numbers(columns[6].width_bytes, page_count)'}
+      - {id: status, type: 'record_numbers(columns[7].width_bytes, page_count)'}
+      - {id: failures, type: 'record_numbers(columns[8].width_bytes, page_count)'}
       - {id: hashes, size: hash_bytes}
       - {id: padding, type: align_8}
       - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}

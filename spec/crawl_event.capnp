@@ -16,7 +16,7 @@
 #   timeUs              at least 0
 #   score               finite
 #   kind                one that is listed here
-#   links               only with the kinds page, linkAdded, linkRemoved
+#   links               only with the kinds page, linkAdded, linkRemoved, and redirect: at most one
 # Batches of about 1 MiB are a good size. Fields that a later schema adds are ignored.
 
 @0xb8e2a4d07c5f1936;
@@ -52,8 +52,14 @@ struct Event {
   contentHash @5 :Data;
 
   # page: all links of the page, instead of those it had. linkAdded, linkRemoved: those to add or to
-  # remove. In the order of the page; of a target that is named twice, the last counts.
+  # remove. In the order of the page; of a target that is named twice, the last counts. redirect:
+  # the one page that it leads to, instead of the links it had; a store may leave out one that it
+  # cannot keep.
   links @6 :List(Link);
+
+  # The status that the server answered by HTTP, such as 200 or 404. 0: not known; then a page keeps
+  # the one that it has. Of all kinds.
+  httpStatus @7 :UInt16;
 
   enum Kind {
     page @0;         # was crawled: fetched, with content
@@ -62,6 +68,10 @@ struct Event {
     failed @3;       # could not be fetched this time
     linkAdded @4;    # has more links than before
     linkRemoved @5;  # has fewer links than before
+    unchanged @6;    # was crawled, and has the content that it had (304 Not Modified)
+    redirect @7;     # was fetched, and leads to another page
+    denied @8;       # was not fetched, as robots.txt forbids it
+    duplicate @9;    # was fetched, and has the content of another page
   }
 }
 

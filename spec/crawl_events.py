@@ -8,7 +8,8 @@ import json
 import struct
 import sys
 
-KINDS = ["page", "known", "gone", "failed", "linkAdded", "linkRemoved"]
+KINDS = ["page", "known", "gone", "failed", "linkAdded", "linkRemoved",
+         "unchanged", "redirect", "denied", "duplicate"]
 
 
 class Invalid(Exception):
@@ -107,7 +108,7 @@ def event_of(it):
     return {"kind": KINDS[kind], "url": it.pointer(0, it.segment.bytes_at).hex(),
             "index": str(it.number(8, "Q")), "timeUs": str(it.number(16, "q")),
             "score": it.number(4, "f"), "contentHash": it.pointer(1, it.segment.bytes_at).hex(),
-            "links": [link_of(link) for link in links]}
+            "httpStatus": it.number(2, "H"), "links": [link_of(link) for link in links]}
 
 
 def events_of(messages):

@@ -16,19 +16,20 @@ PAGES_MAX, M64 = 1 << 40, (1 << 64) - 1
 URL_MAX, HASH_MAX, MESSAGE_MAX = 16777216, 64, 67108864
 TILE_PAGES, BLOCK_ROWS_MAX, BLOCK_LINKS_MAX = 8192, 16777216, 268435456
 PAGE_KEYS = 3                                   # the key scheme
-STATES = ('known', 'crawled', 'gone', 'failed')
-EVENTS = ('page', 'known', 'gone', 'failed', 'linkAdded', 'linkRemoved')
+STATES = ('known', 'crawled', 'gone', 'failed', 'redirect', 'denied', 'duplicate')
+FAILED, REDIRECT = 3, 7                         # a state, a kind of events
+EVENTS = crawl_events.KINDS
 
 Pages = namedtuple('Pages', 'flags page_count crawled_count link_count event_count '
                    'superstep_count collision_count unparsed_count keys origins records out_links '
                    'in_links gone_links events fresh_keys normalizer')
 OriginRun = namedtuple('OriginRun', 'first_page origins')           # origins: [Origin]
-Origin = namedtuple('Origin', 'url linked_from depth')              # linked_from: None of none
+Origin = namedtuple('Origin', 'url linked_from depth by_redirect')  # linked_from: None of none
 # first_crawl and last_crawl: None if there was none; score: the bits of it
 Record = namedtuple('Record', 'state crawl_count change_count first_crawl last_crawl score '
-                    'content_hash')
+                    'content_hash status failures')
 LinkRun = namedtuple('LinkRun', 'rows')                             # rows: [(page, links)]
-Event = namedtuple('Event', 'kind url index time_us score content_hash links')
+Event = namedtuple('Event', 'kind url index time_us score content_hash links http_status')
 Link = namedtuple('Link', 'url index score')
 
 
@@ -82,7 +83,8 @@ def parse_origin_block(payload, at, index, codec, dictionary, page):
     distances = uints(payload, at + 16, a, m)
     depths = uints(payload, at + 16 + m * a, b, m)
     demand(a == width(max(distances)) and b == width(max(depths)), 'Origin runs rule 8')
-    demand(all(d <= page + i for i, d in enumerate(distances)), 'Origin runs rule 9')
+    demand(all(d <= page + i for i, d in enumerate(distances)) and
+           all(d or depth % 2 == 0 for d, depth in zip(distances, depths)), 'Origin runs rule 9')
     demand(m * c <= raw_bytes and (m == 1 or raw_bytes <= 262144) and
            stored_bytes <= raw_bytes <= 255 * stored_bytes and
            (codec == 1 or stored_bytes == raw_bytes), 'Origin runs rule 10')
@@ -96,8 +98,9 @@ def parse_origin_block(payload, at, index, codec, dictionary, page):
     lengths = uints(raw, 0, c, m)
     demand(raw_bytes == m * c + sum(lengths) and max(lengths) <= URL_MAX, 'Origin runs rule 10')
     demand(c == width(max(lengths)), 'Origin runs rule 8: length_bytes')
-    return [Origin(url, page + i - d if d else None, depth) for i, (url, d, depth) in
-            enumerate(zip(cut(raw[m * c:], lengths), distances, depths))], end
+    columns = zip(cut(raw[m * c:], lengths), distances, depths)
+    return [Origin(url, page + i - d if d else None, depth // 2, depth % 2 == 1)
+            for i, (url, d, depth) in enumerate(columns)], end
 
 
 def parse_origin_run(payload, record_count=None):
@@ -145,14 +148,14 @@ def check_origin_runs(runs):
 
 def parse_record_tile(payload, record_count=None):
     """[Record]"""
-    demand(len(payload) >= 128, 'Record tiles rule 1: length')
+    demand(len(payload) >= 160, 'Record tiles rule 1: length')
     magic, n, hash_bytes = struct.unpack_from('<8sII', payload)
-    columns = [struct.unpack_from('<QB7s', payload, 16 + 16 * i) for i in range(7)]
+    columns = [struct.unpack_from('<QB7s', payload, 16 + 16 * i) for i in range(9)]
     demand(magic == b'CRECTIL1' and 1 <= n <= TILE_PAGES and
            all(w <= 8 and not any(reserved) for _, w, reserved in columns), 'Record tiles rule 2')
-    end = 128 + n * sum(w for _, w, _ in columns) + hash_bytes
+    end = 160 + n * sum(w for _, w, _ in columns) + hash_bytes
     demand(len(payload) == up(end, 8) and not any(payload[end:]), 'Record tiles rule 1')
-    at, values = 128, []
+    at, values = 160, []
     for i, (base, w, _) in enumerate(columns):
         stored = uints(payload, at, w, n)
         at += w * n
@@ -160,11 +163,12 @@ def parse_record_tile(payload, record_count=None):
             values.append([base + s - 1 if s else None for s in stored])
         else:
             values.append([base + s for s in stored])
-    limits = (3, 0xFFFFFFFF, 0xFFFFFFFF, M64 >> 1, M64 >> 1, 0xFFFFFFFF, hash_bytes)
+    limits = (6, 0xFFFFFFFF, 0xFFFFFFFF, M64 >> 1, M64 >> 1, 0xFFFFFFFF, hash_bytes, 0xFFFF,
+              0xFFFFFFFF)
     demand(all(0 <= value <= limit for column, limit in zip(values, limits)
                for value in column if value is not None), 'Record tiles rule 3')
     records, begin = [], 0
-    for state, crawls, changes, first, span, score, end in zip(*values):
+    for state, crawls, changes, first, span, score, end, status, failures in zip(*values):
         demand(begin <= end <= begin + HASH_MAX, 'Record tiles rule 8')
         demand((first or 0) + span <= M64 >> 1, 'Record tiles rule 4')
         if crawls == 0:
@@ -173,8 +177,9 @@ def parse_record_tile(payload, record_count=None):
         else:
             demand(state != 0 and first is not None and changes < crawls, 'Record tiles rule 6')
         demand(score >> 23 & 0xFF != 0xFF, 'Record tiles rule 7')
+        demand((failures != 0) == (state == FAILED), 'Record tiles rule 10')
         records.append(Record(state, crawls, changes, first, None if first is None else
-                              first + span, score, payload[at + begin:at + end]))
+                              first + span, score, payload[at + begin:at + end], status, failures))
         begin = end
     demand(begin == hash_bytes, 'Record tiles rule 8')
     demand(record_count in (None, n), 'Record tiles rule 9: record_count')
@@ -333,9 +338,10 @@ def _event(it):
     links = [Link(_url(link.pointer(0, link.segment.bytes_at)), link.number(0, 'Q'),
                   _score(link.number(8, 'f')))
              for link in it.pointer(2, it.segment.structs_at) or []]
-    demand(not links or kind in (0, 4, 5), 'Event runs rule 6: links')
+    demand(not links or kind in (0, 4, 5) or kind == REDIRECT and len(links) == 1,
+           'Event runs rule 6: links')
     return Event(kind, url, it.number(8, 'Q'), time_us, _score(it.number(4, 'f')), content_hash,
-                 links)
+                 links, it.number(2, 'H'))
 
 
 def parse_event_run(payload, record_count=None):

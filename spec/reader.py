@@ -116,16 +116,19 @@ def score_of(record):
 
 def page_json(index, record, origin):
     """Times are 0 where there was no crawl. Without URLs a page has no linker, and depth 0."""
-    return {'change_count': record.change_count, 'content_hash': record.content_hash.hex(),
+    return {'by_redirect': origin.by_redirect, 'change_count': record.change_count,
+            'content_hash': record.content_hash.hex(),
             'crawl_count': record.crawl_count, 'depth': origin.depth,
-            'first_crawl_us': record.first_crawl or 0, 'index': index,
+            'failure_count': record.failures,
+            'first_crawl_us': record.first_crawl or 0, 'http_status': record.status, 'index': index,
             'last_crawl_us': record.last_crawl or 0, 'linked_from': origin.linked_from,
             'score': score_of(record), 'state': pages.STATES[record.state],
             'url': origin.url.hex()}
 
 
 def event_json(event):
-    return {'content_hash': event.content_hash.hex(), 'index': event.index,
+    return {'content_hash': event.content_hash.hex(), 'http_status': event.http_status,
+            'index': event.index,
             'kind': pages.EVENTS[event.kind], 'links': [
                 {'index': link.index, 'score': link.score, 'url': link.url.hex()}
                 for link in event.links],
@@ -154,7 +157,7 @@ def page_database_json(segment, segments, parsed, content):
     """Of pages, those with a URL, a state other than known, or a score other than 0."""
     fields = parsed[segment.id][0]
     same = ('crawled_count', 'link_count', 'superstep_count', 'collision_count', 'unparsed_count')
-    origins = content.origins or [pages.Origin(b'', None, 0)] * fields.page_count
+    origins = content.origins or [pages.Origin(b'', None, 0, False)] * fields.page_count
     shown = [(i, r, o) for i, (r, o) in enumerate(zip(content.records, origins))
              if o.url or r.state or score_of(r)]
     return {'id': segment.id, 'name': segment.name.decode(), 'has_urls': fields.flags == 1,

@@ -37,25 +37,56 @@ bool draw_letter(ImDrawList& list, ImWchar letter, ImVec2 at, float radius, Colo
   return true;
 }
 
-/// The shapes of draw_shape() without outlines, for many nodes.
-bool draw_letters(const Ui& ui, PageState state, ImVec2 at, float radius, Colour colour) {
-  constexpr ImWchar kDisc = 0x25cf;
-  constexpr ImWchar kSquare = 0x25a0;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const bool is_round = state == PageState::kKnown || state == PageState::kCrawled;
-  const ImWchar letter = is_round ? kDisc : kSquare;
-  if (!draw_letter(list, letter, at, radius, colour)) return false;
-  const bool is_hollow = state == PageState::kKnown || state == PageState::kGone;
-  return !is_hollow || draw_letter(list, letter, at, radius * 0.5F, ui.palette.panel);
+/// Whether the shape of a state is only its outline.
+bool is_hollow(PageState state) {
+  return state == PageState::kKnown || state == PageState::kGone || state == PageState::kDenied;
 }
 
-/// A second sign beside colour: crawled is full, known a ring, failed a square, gone hollow. The
-/// outline is there for colours that are near that of the ground.
+ImWchar letter_of(PageState state) {
+  switch (state) {
+    case PageState::kKnown:
+    case PageState::kCrawled:
+      return 0x25cf;  // a disc
+    case PageState::kRedirect:
+    case PageState::kDenied:
+      return 0x25c6;  // a diamond
+    case PageState::kDuplicate:
+      return 0x25b2;  // a triangle
+    case PageState::kGone:
+    case PageState::kFailed:
+      break;
+  }
+  return 0x25a0;  // a square
+}
+
+/// The shapes of draw_shape() without outlines, for many nodes.
+bool draw_letters(const Ui& ui, PageState state, ImVec2 at, float radius, Colour colour) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImWchar letter = letter_of(state);
+  if (!draw_letter(list, letter, at, radius, colour)) return false;
+  return !is_hollow(state) || draw_letter(list, letter, at, radius * 0.5F, ui.palette.panel);
+}
+
+/// A diamond: filled, or only its lines.
+void draw_diamond(ImVec2 at, float radius, Colour colour, float line) {
+  const ImVec2 left(at.x - radius, at.y);
+  const ImVec2 top(at.x, at.y - radius);
+  const ImVec2 right(at.x + radius, at.y);
+  const ImVec2 bottom(at.x, at.y + radius);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (line == 0) return list.AddQuadFilled(left, top, right, bottom, colour);
+  list.AddQuad(left, top, right, bottom, colour, line);
+}
+
+/// A second sign beside colour: crawled is full, known a ring, failed a square, gone hollow, a
+/// redirect a diamond, denied a hollow one, a duplicate a triangle. The outline is there for
+/// colours that are near that of the ground.
 void draw_shape(const Ui& ui, PageState state, ImVec2 at, float radius, Colour colour) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
   const Colour outline = with_alpha(ui.palette.text, 110);
+  const float line = std::min(ui.px(2), radius * 0.6F);
   switch (state) {
     case PageState::kCrawled:
       list.AddCircleFilled(at, radius, colour);
@@ -66,11 +97,22 @@ void draw_shape(const Ui& ui, PageState state, ImVec2 at, float radius, Colour c
       list.AddRect(low, high, outline, 0, 0, 1);
       break;
     case PageState::kGone:
-      list.AddRect(low, high, colour, 0, 0, std::min(ui.px(2), radius * 0.6F));
+      list.AddRect(low, high, colour, 0, 0, line);
+      break;
+    case PageState::kRedirect:
+      draw_diamond(at, radius, colour, 0);
+      draw_diamond(at, radius, outline, 1);
+      break;
+    case PageState::kDenied:
+      draw_diamond(at, radius, colour, line);
+      break;
+    case PageState::kDuplicate:
+      list.AddTriangleFilled(ImVec2(at.x, low.y), high, ImVec2(low.x, high.y), colour);
+      list.AddTriangle(ImVec2(at.x, low.y), high, ImVec2(low.x, high.y), outline, 1);
       break;
     case PageState::kKnown:
       list.AddCircleFilled(at, radius, ui.palette.panel);
-      list.AddCircle(at, radius, colour, 0, std::min(ui.px(2), radius * 0.6F));
+      list.AddCircle(at, radius, colour, 0, line);
       break;
   }
 }

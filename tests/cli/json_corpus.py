@@ -8,8 +8,8 @@ EVENTS = [
      "content_hash": "00ff", "links": ["http://b.test/", {"url_hex": b"http://d\xff.test/".hex()},
                                        "http://www.a.test/c"]},
     {"kind": "page", "url": "http://b.test/", "time": "2026-11-22T10:11:12Z",
-     "links": ["http://a.test/"]},
-    {"kind": "failed", "url": "http://www.a.test/c"}]
+     "status": 200, "links": ["http://a.test/"]},
+    {"kind": "failed", "url": "http://www.a.test/c", "status": 503}]
 URLS = b"http://a.test/\nhttp:// broken/\nhttp://b.test/\nhttp://a.test/\n"
 QUEUE = b"1.5\thttp://a.test/\n-2\t#1\n"
 ITEMS = b"a.test\t0.5\thttp://a.test/\nb\xff\tinf\t\xff\na.test\t-1\t\nc.test\t2\tc\n"

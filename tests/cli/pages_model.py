@@ -7,7 +7,9 @@ import struct
 
 from url_model import normalise
 
-KINDS = ("page", "known", "gone", "failed", "linkAdded", "linkRemoved")
+KINDS = ("page", "known", "gone", "failed", "linkAdded", "linkRemoved", "unchanged", "redirect",
+         "denied", "duplicate")
+STATES = ("known", "crawled", "gone", "failed", "redirect", "denied", "duplicate")
 
 
 class Page:
@@ -15,6 +17,7 @@ class Page:
         self.index, self.url, self.linked_from, self.depth = index, url, linked_from, depth
         self.state, self.score, self.hash = "known", score, b""
         self.crawl_count = self.change_count = self.first = self.last = 0
+        self.http_status, self.failure_count = None, 0
         self.links = set()
 
 
@@ -25,10 +28,10 @@ class Pages:
         self.pages = []
         self.by_url = {}
 
-    def name(self, url, linker=None, score=0.0):
+    def name(self, url, linker=None, score=0.0, distance=1):
         key = normalise(url)[0]
         if key not in self.by_url:
-            depth = 0 if linker is None else linker.depth + 1
+            depth = 0 if linker is None else linker.depth + distance
             page = Page(len(self.pages), key, linker and linker.index, depth, score)
             self.pages.append(page)
             self.by_url[key] = page
@@ -37,20 +40,29 @@ class Pages:
     def apply(self, event):
         page = self.name(event["url"])
         links = sorted(event.get("links", []), key=lambda link: normalise(link[0])[0])
-        targets = {self.name(url, page, score).index for url, score in links}
+        distance = 0 if event["kind"] == "redirect" else 1
+        targets = {self.name(url, page, score, distance).index for url, score in links}
+        page.http_status = event.get("status") or page.http_status
+        if event["kind"] not in ("failed", "known", "linkAdded", "linkRemoved"):
+            page.failure_count = 0
         getattr(self, event["kind"])(page, event, targets)
 
     def page(self, page, event, targets):
-        time, found = event["time"], event.get("content_hash", b"")
-        if page.crawl_count == 0:
-            page.first = page.last = time
-        elif found != page.hash:
+        found = event.get("content_hash", b"")
+        if page.crawl_count != 0 and found != page.hash:
             page.change_count += 1
-        page.first, page.last = min(page.first, time), max(page.last, time)
-        page.crawl_count += 1
-        page.state, page.hash = "crawled", found
+        page.hash = found
         page.score = event.get("score") or page.score
         page.links = targets
+        self.unchanged(page, event, targets)
+
+    def unchanged(self, page, event, _):
+        time = event["time"]
+        if page.crawl_count == 0:
+            page.first = page.last = time
+        page.first, page.last = min(page.first, time), max(page.last, time)
+        page.crawl_count += 1
+        page.state = "crawled"
 
     def known(self, page, event, _):
         if page.crawl_count == 0:
@@ -63,6 +75,16 @@ class Pages:
 
     def failed(self, page, _, __):
         page.state = "failed"
+        page.failure_count += 1
+
+    def redirect(self, page, _, targets):
+        page.state, page.links = "redirect", targets
+
+    def denied(self, page, _, __):
+        page.state = "denied"
+
+    def duplicate(self, page, _, __):
+        page.state = "duplicate"
 
     def linkAdded(self, page, _, targets):
         page.links |= targets
@@ -105,7 +127,7 @@ def random_events(count, url_count, seed):
         return url_at(min(generator.randrange(url_count), generator.randrange(url_count)))
 
     for number in range(count):
-        kind = generator.choices(KINDS, [8, 2, 1, 1, 2, 2])[0]
+        kind = generator.choices(KINDS, [8, 2, 1, 2, 2, 2, 1, 1, 1, 1])[0]
         event = {"kind": kind, "url": url(), "time": 10**15 + number * 1_234_567}
         if kind in ("page", "known"):
             event["score"] = score(generator)
@@ -113,4 +135,8 @@ def random_events(count, url_count, seed):
             event["content_hash"] = generator.choice([b"", b"\x00", b"\xff" * 64, b"abc"])
         if kind in ("page", "linkAdded", "linkRemoved"):
             event["links"] = [(url(), score(generator)) for _ in range(generator.randrange(9))]
+        if kind == "redirect":
+            event["links"] = [(url(), score(generator))]
+        if generator.random() < 0.3:
+            event["status"] = generator.randrange(200, 600)
         yield event

@@ -42,6 +42,10 @@ class Events(PagesTest):
                (b'{"kind":"page","url":"x","links":[true]}', "a link is"),
                (b'{"kind":"page","url":"x","links":[1]}', "by URLs and by indexes"),
                (b'{"kind":"gone","url":"x","links":["y"]}', "has no links"),
+               (b'{"kind":"redirect","url":"x"}', "has one link"),
+               (b'{"kind":"redirect","url":"x","links":["y","z"]}', "has one link"),
+               (b'{"kind":"page","url":"x","status":65536}', "`status`"),
+               (b'{"kind":"page","url":"x","status":"404"}', "`status`"),
                (b'{"kind":"page","url":"\xff"}', "bytes that are no UTF-8"),
                (b"[" * 100_000, "no JSON")]
         for line, why in bad:
@@ -193,12 +197,15 @@ class Exports(PagesTest):
         left = self.links_of(after)
         kept = {url: links & left.get(url, set()) for url, links in self.links_of(before).items()}
         self.assertTrue(any(kept.values()))
+        led = set()   # away from them, so that their links come when they are told
         for event in events:
             before.apply(event)
             now = self.links_of(before)
             told = before.name(event["url"]).url
+            if event["kind"] == "redirect":
+                led.add(told)
             for url, links in kept.items():
-                self.assertTrue(links <= now[url] or url == told, (url, event))
+                self.assertTrue(links <= now[url] or url == told or url in led, (url, event))
         now = self.links_of(before)
         for url, links in left.items():
             self.assertLessEqual(links, now[url], url)
@@ -241,7 +248,8 @@ class RandomCrawls(PagesTest):
                 "first_crawl_us": page.first or None, "first_crawl": iso(page.first),
                 "last_crawl_us": page.last or None, "last_crawl": iso(page.last),
                 "depth": page.depth, "linked_from": page.linked_from,
-                "content_hash": page.hash.hex() or None}
+                "content_hash": page.hash.hex() or None, "http_status": page.http_status,
+                "failure_count": page.failure_count}
 
     def assert_rows(self, rows, pages):
         """Scores come as few digits: compared as floats of 4 bytes."""
@@ -336,7 +344,9 @@ class RandomCrawls(PagesTest):
                 lambda p: p.crawl_count, "change_count": lambda p: p.change_count,
                 "first_crawl": lambda p: p.first, "last_crawl": lambda p: p.last,
                 "score": lambda p: p.score, "depth": lambda p: p.depth,
-                "state": lambda p: ["known", "crawled", "gone", "failed"].index(p.state)}
+                "http_status": lambda p: p.http_status or 0,
+                "failure_count": lambda p: p.failure_count,
+                "state": lambda p: pages_model.STATES.index(p.state)}
         for column, key in keys.items():
             for limit in (None, 0, 1, 7, 1000) if column == "score" else (None, 7):
                 for reverse in (False, True):
@@ -368,10 +378,12 @@ class RandomCrawls(PagesTest):
         for row, page in zip(rows, self.model.pages):
             self.assertEqual((int(row["index"]), row["state"], int(row["crawl_count"]),
                               int(row["change_count"]), float32(float(row["score"])),
-                              row["content_hash"], int(row["out_link_count"]), row["linked_from"]),
+                              row["content_hash"], int(row["out_link_count"]), row["linked_from"],
+                              int(row["http_status"] or 0), int(row["failure_count"])),
                              (page.index, page.state, page.crawl_count, page.change_count,
                               page.score, page.hash.hex(), len(page.links),
-                              "" if page.linked_from is None else str(page.linked_from)))
+                              "" if page.linked_from is None else str(page.linked_from),
+                              page.http_status or 0, page.failure_count))
 
     def test_are_graphs_that_programs_read(self):
         root = xml.etree.ElementTree.fromstring(self.export("graphml"))

@@ -38,13 +38,11 @@ void print(const CrawlEvent& event) {
                      {"index", std::to_string(link.index)},
                      {"score", double{link.score}}});
   }
-  const nlohmann::json line{{"kind", name_of(event.kind)},
-                            {"url", digits_of(event.url)},
-                            {"index", std::to_string(event.index)},
-                            {"timeUs", std::to_string(event.time_us)},
-                            {"score", double{event.score}},
-                            {"contentHash", digits_of(event.content_hash)},
-                            {"links", links}};
+  const nlohmann::json line{
+      {"kind", name_of(event.kind)},          {"url", digits_of(event.url)},
+      {"index", std::to_string(event.index)}, {"timeUs", std::to_string(event.time_us)},
+      {"score", double{event.score}},         {"contentHash", digits_of(event.content_hash)},
+      {"httpStatus", event.http_status},      {"links", links}};
   std::cout << line.dump() << '\n';
 }
 

@@ -33,6 +33,7 @@ struct OwnedEvent {
   float score = 0;
   Bytes content_hash;
   std::vector<OwnedLink> links;
+  std::uint16_t http_status = 0;
 
   friend bool operator==(const OwnedEvent&, const OwnedEvent&) = default;
 };
@@ -51,7 +52,8 @@ inline OwnedEvents owned(std::span<const CrawlEvent> events) {
                       event.time_us,
                       event.score,
                       {event.content_hash.begin(), event.content_hash.end()},
-                      links});
+                      links,
+                      event.http_status});
   }
   return result;
 }
@@ -64,7 +66,7 @@ class EventViews {
       auto& links = links_.emplace_back();
       for (const OwnedLink& link : event.links) links.push_back({link.url, link.index, link.score});
       events_.push_back({event.kind, event.url, event.index, event.time_us, event.score,
-                         event.content_hash, links});
+                         event.content_hash, links, event.http_status});
     }
   }
   [[nodiscard]] std::span<const CrawlEvent> events() const { return events_; }
@@ -82,9 +84,13 @@ inline OwnedEvents sample_events() {
   return {{kPage, "http://a.example/", 0, kSampleTimeUs, 0.5F, pattern(16), {first, second}},
           {kKnown, "http://c.example/seed", 0, 0, 3.0F, {}, {}},
           {kGone, "http://a.example/old", 0, kSampleTimeUs + 1, 0, {}, {}},
-          {kFailed, "http://d.example/", 0, kSampleTimeUs + 2, 0, {}, {}},
+          {kFailed, "http://d.example/", 0, kSampleTimeUs + 2, 0, {}, {}, 503},
           {kLinkAdded, "http://a.example/", 0, kSampleTimeUs + 3, 0, {}, {second}},
-          {kLinkRemoved, "http://a.example/", 0, kSampleTimeUs + 4, 0, {}, {first}}};
+          {kLinkRemoved, "http://a.example/", 0, kSampleTimeUs + 4, 0, {}, {first}},
+          {kUnchanged, "http://a.example/", 0, kSampleTimeUs + 5, 0, {}, {}, 304},
+          {kRedirect, "http://d.example/", 0, kSampleTimeUs + 6, 0, {}, {first}, 301},
+          {kDenied, "http://e.example/", 0, kSampleTimeUs + 7, 0, {}, {}},
+          {kDuplicate, "http://b.example/", 0, kSampleTimeUs + 8, 0, {}, {}, 200}};
 }
 
 inline std::string random_text(std::mt19937_64& random, std::size_t length_end) {
@@ -97,16 +103,16 @@ inline std::string random_text(std::mt19937_64& random, std::size_t length_end) 
 inline OwnedEvent random_event(std::mt19937_64& random) {
   const auto score = [&random] { return static_cast<float>(below(random, 2001)) / 8 - 125; };
   OwnedEvent event;
-  event.kind = static_cast<CrawlEventKind>(below(random, 6));
+  event.kind = static_cast<CrawlEventKind>(below(random, 10));
   const bool has_urls = below(random, 2) == 0;
   if (has_urls) event.url = random_text(random, 100);
   event.index = has_urls ? 0 : random();
   event.time_us = static_cast<std::int64_t>(random() >> (1 + below(random, 63)));
   event.score = score();
   event.content_hash = pattern(below<std::size_t>(random, kEventHashBytesMax + 1));
-  if (event.kind == CrawlEventKind::kPage || event.kind >= CrawlEventKind::kLinkAdded) {
-    event.links.resize(below<std::size_t>(random, 6));
-  }
+  event.http_status = below<std::uint16_t>(random, 600);
+  const bool is_redirect = event.kind == CrawlEventKind::kRedirect;
+  if (has_links(event.kind)) event.links.resize(below<std::size_t>(random, is_redirect ? 2 : 6));
   for (OwnedLink& link : event.links) {
     link = {has_urls ? random_text(random, 40) : "", has_urls ? 0 : random(), score()};
   }

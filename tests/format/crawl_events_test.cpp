@@ -176,7 +176,7 @@ TEST(EventBatch, RejectsFieldsOutOfRange) {
     return parsed(with(one_page(), kEventAt + offset, value)).text;
   };
   constexpr std::size_t kLinkAt = 48 + 24 + 16 + 8;  // behind the URL, the hash and the tag
-  EXPECT_EQ(verdict(0, std::uint16_t{6}), "the kind of an event is unknown");
+  EXPECT_EQ(verdict(0, std::uint16_t{10}), "the kind of an event is unknown");
   EXPECT_EQ(verdict(0, std::uint16_t{0xFFFF}), "the kind of an event is unknown");
   EXPECT_EQ(verdict(16, std::int64_t{-1}), "the time of an event is negative");
   for (const std::uint32_t bits : {0x7f800000u, 0xff800000u, 0x7fc00000u}) {
@@ -301,8 +301,9 @@ TEST(EventBatchWriter, RejectsWhatBreaksARuleAndStaysAsItIs) {
   const Bytes hash(kEventHashBytesMax + 1);
   const float infinite = std::numeric_limits<float>::infinity();
   const std::vector<std::pair<std::function<void(CrawlEvent&)>, Errc>> changes{
-      {[](CrawlEvent& event) { event.kind = CrawlEventKind{6}; }, Errc::kInvalidArgument},
+      {[](CrawlEvent& event) { event.kind = CrawlEventKind{10}; }, Errc::kInvalidArgument},
       {[](CrawlEvent& event) { event.kind = CrawlEventKind::kGone; }, Errc::kInvalidArgument},
+      {[](CrawlEvent& event) { event.kind = CrawlEventKind::kRedirect; }, Errc::kInvalidArgument},
       {[](CrawlEvent& event) { event.time_us = -1; }, Errc::kInvalidArgument},
       {[&](CrawlEvent& event) { event.score = infinite; }, Errc::kInvalidArgument},
       {[&](CrawlEvent& event) { event.content_hash = hash; }, Errc::kTooLarge},
@@ -372,7 +373,7 @@ std::string place_of(capnp::StructSchema::Field field) {
   const auto slot = field.getProto().getSlot();
   const auto type = field.getType();
   if (type.isData() || type.isList()) return "pointer " + std::to_string(slot.getOffset());
-  const unsigned size = type.isEnum() ? 2 : type.isFloat32() ? 4 : 8;
+  const unsigned size = type.isEnum() || type.isUInt16() ? 2 : type.isFloat32() ? 4 : 8;
   return "data " + std::to_string(slot.getOffset() * size);
 }
 

@@ -22,9 +22,10 @@ struct Page {
   std::string url;
   std::optional<std::uint64_t> linked_from;
   std::uint32_t depth = 0;
-  [[nodiscard]] format::Origin origin() const { return {url, linked_from, depth}; }
+  bool by_redirect = false;
+  [[nodiscard]] format::Origin origin() const { return {url, linked_from, depth, by_redirect}; }
   static Page of(const format::Origin& origin) {
-    return {std::string(origin.url), origin.linked_from, origin.depth};
+    return {std::string(origin.url), origin.linked_from, origin.depth, origin.by_redirect};
   }
   friend bool operator==(const Page&, const Page&) = default;
 };
@@ -55,7 +56,8 @@ inline Pages odd_pages(std::size_t count, std::uint64_t first_page, std::size_t 
     for (char& letter : pages[i].url) letter = static_cast<char>(random());
     const std::uint64_t distance = random() >> random() % 64;
     if (distance != 0 && distance <= page) pages[i].linked_from = page - distance;
-    pages[i].depth = static_cast<std::uint32_t>(random() >> (32 + random() % 32));
+    pages[i].depth = static_cast<std::uint32_t>(random() >> (33 + random() % 31));
+    pages[i].by_redirect = pages[i].linked_from && random() % 4 == 0;
   }
   return pages;
 }

@@ -68,6 +68,8 @@ std::vector<PageRecord> sample() {
       crawled(2, kSampleTimeUs + 9, kSampleTimeUs + 10, 1e-30F, 64),
   };
   records[2].state = PageState::kFailed;
+  records[2].status = 500;
+  records[2].failures = 70'000;
   records[3].state = PageState::kGone;
   return records;
 }
@@ -99,6 +101,9 @@ TEST(RecordTile, ReturnsExtremes) {
       crawled(1, 0, 0, std::numeric_limits<float>::denorm_min(), 64),
   };
   records[0].change_count = records[0].crawl_count - 1;
+  records[1].state = PageState::kFailed;
+  records[1].failures = std::numeric_limits<std::uint32_t>::max();
+  records[2].status = std::numeric_limits<std::uint16_t>::max();
   EXPECT_EQ(decoded(encoded(records)).value(), records);
   for (const PageRecord& record : records) {
     EXPECT_EQ(decoded(encoded(std::span(&record, 1))).value(), std::vector{record});
@@ -173,7 +178,7 @@ TEST(RecordTile, RejectsAWrongHeader) {
   for (const std::uint32_t count : {0u, 8193u, 0xFFFFFFFFu}) {
     EXPECT_EQ(verdict(with(bytes, 8, count)), "the page count of a record tile is out of range");
   }
-  for (std::size_t i = 0; i < 7; ++i) {
+  for (std::size_t i = 0; i < 9; ++i) {
     const std::string wrong = "a column of a record tile is described wrongly";
     EXPECT_EQ(verdict(with(bytes, 16 + 16 * i + 8, std::uint8_t{9})), wrong);
     for (std::size_t reserved = 9; reserved < 16; ++reserved) {
@@ -187,15 +192,18 @@ TEST(RecordTile, RejectsAWrongHeader) {
 // spec: format.md#record-tiles rule 3
 TEST(RecordTile, RejectsValuesOutOfRange) {
   const Bytes bytes = encoded(sample());
-  EXPECT_EQ(verdict(with(bytes, column_bytes(bytes, RecordColumnId::kState), std::uint8_t{4})),
+  EXPECT_EQ(verdict(with(bytes, column_bytes(bytes, RecordColumnId::kState), std::uint8_t{7})),
             "the state of a page is unknown");
-  for (const auto id : {RecordColumnId::kState, RecordColumnId::kCrawlCount,
-                        RecordColumnId::kChangeCount, RecordColumnId::kScore}) {
+  for (const auto id :
+       {RecordColumnId::kState, RecordColumnId::kCrawlCount, RecordColumnId::kChangeCount,
+        RecordColumnId::kScore, RecordColumnId::kStatus, RecordColumnId::kFailures}) {
     for (const std::uint64_t base : {std::uint64_t{1} << 32, kMost}) {
       EXPECT_EQ(verdict(with(bytes, column(id), base)),
                 "a number of a page record is out of range");
     }
   }
+  EXPECT_EQ(verdict(with(bytes, column(RecordColumnId::kStatus), std::uint64_t{0xFFFF})),
+            "a number of a page record is out of range");
   for (const auto id : {RecordColumnId::kFirstCrawl, RecordColumnId::kCrawlSpan}) {
     for (const std::uint64_t base : {std::uint64_t{1} << 63, kMost}) {
       EXPECT_NE(verdict(with(bytes, column(id), base)), "accepted");
@@ -226,7 +234,11 @@ TEST(RecordTile, RejectsResultsOfCrawlsThatNeverWere) {
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.first_crawl_us = 1; }), results);
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.last_crawl_us = 1; }), results);
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.hash_bytes = 1; }), results);
-  EXPECT_EQ(rule({}, [](PageRecord& page) { page.state = PageState::kFailed; }), "accepted");
+  for (const auto state :
+       {PageState::kGone, PageState::kRedirect, PageState::kDenied, PageState::kDuplicate}) {
+    EXPECT_EQ(rule({}, [state](PageRecord& page) { page.state = state; }), "accepted");
+  }
+  EXPECT_EQ(rule({}, [](PageRecord& page) { page.status = 404; }), "accepted");
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.score = 3; }), "accepted");
   const Bytes bytes = encoded(sample());
   const auto first = column_bytes(bytes, RecordColumnId::kFirstCrawl);
@@ -246,12 +258,23 @@ TEST(RecordTile, RejectsCrawlsWithoutResults) {
             "the time of a crawl is out of range");
   EXPECT_EQ(rule(page, [](PageRecord& it) { it.first_crawl_us = -1; }),
             "the time of a crawl is out of range");
-  EXPECT_EQ(rule(page, [](PageRecord& it) { it.state = PageState{4}; }),
+  EXPECT_EQ(rule(page, [](PageRecord& it) { it.state = PageState{7}; }),
             "the state of a page is unknown");
   const Bytes bytes = encoded(sample());
   const auto first = column_bytes(bytes, RecordColumnId::kFirstCrawl);
   EXPECT_EQ(verdict(with(bytes, first + 1, std::uint8_t{0})),
             "a page has a first crawl without a crawl, or the other way round");
+}
+
+// spec: format.md#record-tiles rule 10
+TEST(RecordTile, RejectsFailuresOfPagesThatDidNotFail) {
+  const std::string wrong = "a page failed without a failure, or the other way round";
+  PageRecord page = crawled(4, 10, 20, 0, 8);
+  EXPECT_EQ(rule(page, [](PageRecord& it) { it.failures = 1; }), wrong);
+  EXPECT_EQ(rule(page, [](PageRecord& it) { it.state = PageState::kFailed; }), wrong);
+  page.failures = 1;
+  EXPECT_EQ(rule(page, [](PageRecord& it) { it.state = PageState::kFailed; }), "accepted");
+  EXPECT_EQ(rule({}, [](PageRecord& it) { it.failures = 1; }), wrong);
 }
 
 // spec: format.md#record-tiles rule 7

@@ -178,6 +178,7 @@ json json_of(const PageInfo& page) {
   return {{"index", page.index},
           {"url", hex(page.url)},
           {"linked_from", page.linked_from ? json(*page.linked_from) : json()},
+          {"by_redirect", page.by_redirect},
           {"depth", page.depth},
           {"state", crawlstore::name_of(page.state)},
           {"crawl_count", page.crawl_count},
@@ -185,7 +186,9 @@ json json_of(const PageInfo& page) {
           {"first_crawl_us", page.first_crawl_us},
           {"last_crawl_us", page.last_crawl_us},
           {"score", page.score},
-          {"content_hash", hex(page.content_hash)}};
+          {"content_hash", hex(page.content_hash)},
+          {"http_status", page.http_status},
+          {"failure_count", page.failure_count}};
 }
 
 json json_of(const CrawlEvent& event) {
@@ -199,6 +202,7 @@ json json_of(const CrawlEvent& event) {
           {"time_us", event.time_us},
           {"score", event.score},
           {"content_hash", hex(event.content_hash)},
+          {"http_status", event.http_status},
           {"links", links}};
 }
 

@@ -13,9 +13,9 @@ import dense_links  # noqa: E402
 import ksy_keys  # noqa: E402
 import zstd_frame  # noqa: E402
 
-STATES = ["known", "crawled", "gone", "failed"]
+STATES = ["known", "crawled", "gone", "failed", "redirect", "denied", "duplicate"]
 COLUMNS = ["state", "crawl_count", "change_count", "first_crawl", "crawl_span", "score",
-           "hash_end"]
+           "hash_end", "status", "failures"]
 
 SCORE_ARRAY = 14
 SUBJECTS = [None, "page", "host", "domain"]
@@ -38,11 +38,12 @@ def records_of(tile):
                          column["base"] + it - (name == "first_crawl") for it in stored]
     hashes, begin = bytes.fromhex(tile["hashes"]), 0
     for values in zip(*(columns[name] for name in COLUMNS)):
-        state, crawls, changes, first, span, score, end = values
+        state, crawls, changes, first, span, score, end, status, failures = values
         yield {"state": STATES[state], "crawl_count": crawls, "change_count": changes,
                "first_crawl_us": first, "last_crawl_us": first + span,
                "score": struct.unpack("<f", struct.pack("<I", score))[0],
-               "content_hash": hashes[begin:end].hex()}
+               "content_hash": hashes[begin:end].hex(), "http_status": status,
+               "failure_count": failures}
         begin = end
 
 
@@ -65,7 +66,7 @@ def origins_of(run):
     for block in run["blocks"]["blocks"]:
         numbers = [[it["value"] for it in block[name]] for name in ("distances", "depths")]
         for url, distance, depth in zip(urls_of(block, dictionary), *numbers):
-            yield {"index": page, "url": url, "depth": depth,
+            yield {"index": page, "url": url, "depth": depth // 2, "by_redirect": depth % 2 == 1,
                    "linked_from": page - distance if distance else None}
             page += 1
 
@@ -111,7 +112,7 @@ def combined(logs):
 def event_of(it):
     return {"kind": it["kind"], "url": it["url"], "index": int(it["index"]),
             "time_us": int(it["timeUs"]), "score": it["score"],
-            "content_hash": it["contentHash"],
+            "content_hash": it["contentHash"], "http_status": it["httpStatus"],
             "links": [{**link, "index": int(link["index"])} for link in it["links"]]}
 
 
@@ -141,7 +142,7 @@ def pages_of(segment, runs, segments):
                for it in records_of(tile["tile"])]
     origins = [it for run in log["origins"] for it in origins_of(run["payload"])]
     if not origins:
-        origins = [{"index": i, "url": "", "depth": 0, "linked_from": None}
+        origins = [{"index": i, "url": "", "depth": 0, "by_redirect": False, "linked_from": None}
                    for i in range(len(records))]
     pages = [{**origin, **record} for origin, record in zip(origins, records)]
     same = ("crawled_count", "link_count", "superstep_count", "collision_count", "normalizer",

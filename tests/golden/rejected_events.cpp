@@ -104,7 +104,7 @@ void add_messages(Maker& make) {
     w.resize(w.size() + 100);
   });
 
-  message("event_kind", [](Words& w) { w[kKind] = 6; });
+  message("event_kind", [](Words& w) { w[kKind] = 10; });
   message("event_time_negative", [](Words& w) { w[kTime] = ~std::uint64_t{0}; });
   message("event_score_infinite", [](Words& w) { w[kKind] = std::uint64_t{0x7F800000} << 32; });
   message("event_score_not_a_number", [](Words& w) { w[kKind] = std::uint64_t{0x7FC00000} << 32; });
@@ -115,6 +115,11 @@ void add_messages(Maker& make) {
   message("event_hash_over_64", [](Words& w) {
     w[kHash] = bytes_pointer(1, 65);
     w.resize(w.size() + 9);
+  });
+  message("event_redirect_to_two_pages", [](Words& w) {
+    w[kKind] = 7;
+    w[kLinks] = structs_pointer(0, 6);
+    w.insert(w.end(), {tag(2, 2, 1), 0, 0, 0, 0, 0, 0});
   });
   message("event_links_of_gone", [](Words& w) {
     w[kKind] = 2;

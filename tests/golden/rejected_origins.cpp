@@ -134,6 +134,7 @@ void add_blocks(RunMaker& run) {
     b = run_of(blocks, {{0, 0}, {2, kSecond}}, fields);
   });
   run("origin_linked_from_no_page", [](Bytes& b) { b[kSecond + 16] = std::byte{3}; });
+  run("origin_redirect_from_nowhere", [](Bytes& b) { b[kDepths] = std::byte{1}; });
   run("origin_lengths_do_not_add_up", [](Bytes& b) { b[kLengths + 1] = std::byte{5}; });
   run("origin_block_raw_shorter_than_lengths", [](Bytes& b) {
     put<std::uint32_t>(b, 0, 1);
@@ -149,11 +150,12 @@ struct FrameRun {
 };
 
 Bytes encode(const FrameRun& run) {
-  Bytes block(20);  // distances and depths: 0 and 1
+  Bytes block(20);  // distances: 0 and 1, depths: twice that
   put<std::uint32_t>(block, 0, run.raw_bytes);
   put<std::uint32_t>(block, 4, static_cast<std::uint32_t>(run.frame.size()));
   put<std::uint16_t>(block, 8, 2);
-  for (const std::size_t place : {10U, 11U, 12U, 17U, 19U}) block[place] = std::byte{1};
+  for (const std::size_t place : {10U, 11U, 12U, 17U}) block[place] = std::byte{1};
+  block[19] = std::byte{2};
   block.insert(block.end(), run.frame.begin(), run.frame.end());
   format::OriginFooter footer{};
   footer.page_count = 2;

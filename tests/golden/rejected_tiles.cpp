@@ -138,7 +138,17 @@ void add_trees(Maker& make) {
   });
 }
 
-enum Column : std::size_t { kState, kCrawls, kChanges, kFirst, kSpan, kScore, kHashEnd };
+enum Column : std::size_t {
+  kState,
+  kCrawls,
+  kChanges,
+  kFirst,
+  kSpan,
+  kScore,
+  kHashEnd,
+  kStatus,
+  kFailures
+};
 
 constexpr std::size_t column(Column which) {
   return 16 + 16 * static_cast<std::size_t>(which);
@@ -146,7 +156,7 @@ constexpr std::size_t column(Column which) {
 
 /// The stored number of a page, which must fit the width of the column.
 void store(Bytes& b, Column which, std::size_t page, std::uint64_t number) {
-  std::size_t place = 128;
+  std::size_t place = sizeof(format::RecordTileHeader);
   for (std::size_t i = 0; i < which; ++i)
     place += kPages * std::to_integer<std::size_t>(b[24 + 16 * i]);
   const auto width = std::to_integer<std::size_t>(b[column(which) + 8]);
@@ -182,7 +192,7 @@ void add_record_tiles(Maker& make) {
   tile("record_tile_of_8193_pages", [](Bytes& b) { put<std::uint32_t>(b, 8, 8193); });
   tile("record_tile_width_over_8", [](Bytes& b) { b[column(kState) + 8] = std::byte{9}; });
   tile("record_tile_reserved", [](Bytes& b) { b[column(kHashEnd) + 15] = std::byte{1}; });
-  tile("record_state", [](Bytes& b) { store_value(b, kState, 0, 4); });
+  tile("record_state", [](Bytes& b) { store_value(b, kState, 0, 7); });
   tile("record_crawl_count",
        [](Bytes& b) { put<std::uint64_t>(b, column(kCrawls), std::uint64_t{1} << 32); });
   tile("record_change_count",
@@ -208,6 +218,13 @@ void add_record_tiles(Maker& make) {
   tile("record_score_not_a_number", [](Bytes& b) { store_value(b, kScore, 0, 0x7FC00000); });
   tile("record_hash_ends_descend", [](Bytes& b) { store_value(b, kHashEnd, 2, 67); });
   tile("record_hash_over_64", [](Bytes& b) { store_value(b, kHashEnd, 0, 65); });
+  tile("record_status_over_65535",
+       [](Bytes& b) { put<std::uint64_t>(b, column(kStatus), std::uint64_t{1} << 16); });
+  tile("record_failures_over_32_bits",
+       [](Bytes& b) { put<std::uint64_t>(b, column(kFailures), std::uint64_t{1} << 32); });
+  tile("record_failures_of_no_failed_page",
+       [](Bytes& b) { put<std::uint64_t>(b, column(kFailures), 1); });
+  tile("record_failed_without_a_failure", [](Bytes& b) { store_value(b, kState, 0, 3); });
   tile("record_hash_bytes_left_over", [](Bytes& b) { add<std::uint32_t>(b, 12, 1); });
   tile(
       "record_count_of_a_tile", [](Bytes&) {}, kPages - 1);

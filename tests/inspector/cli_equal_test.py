@@ -20,7 +20,7 @@ COMMAND = BUILD / "bin/crawlstore"
 FILES = [SOURCE / f"tests/golden/valid/{name}.crawl"
          for name in ("pages", "pages_compacted", "pages_forgotten", "pages_of_sites")]
 SHARED = ["index", "url", "url_hex", "state", "score", "depth", "linked_from", "crawl_count",
-          "change_count", "first_crawl_us", "last_crawl_us"]
+          "change_count", "http_status", "failure_count", "first_crawl_us", "last_crawl_us"]
 WAIT_SECONDS = 120
 
 

@@ -62,6 +62,18 @@ TEST(EventLine, NamesPagesByIndexWhereTheyHaveNoUrls) {
   EXPECT_EQ(again(line), line);
 }
 
+TEST(EventLine, CarriesTheStatusOfAnyKind) {
+  for (const char* line : {R"({"kind":"failed","url":"a","status":503})",
+                           R"({"kind":"unchanged","url":"a","status":304})",
+                           R"({"kind":"redirect","url":"a","status":65535,"links":["b"]})",
+                           R"({"kind":"denied","url":"a","status":1})",
+                           R"({"kind":"duplicate","index":0,"status":200})"}) {
+    EXPECT_EQ(again(line), std::string(line) + "\n");
+  }
+  EXPECT_EQ(again(R"({"kind":"page","url":"a","status":0})"),
+            "{\"kind\":\"page\",\"url\":\"a\"}\n");
+}
+
 TEST(EventLine, CarriesTimesThatAreNoDatesAsNumbers) {
   CrawlEvent event;
   event.url = "a";
@@ -104,12 +116,24 @@ TEST(EventLineParser, SaysWhatIsWrong) {
             "`content_hash` is over 64 bytes");
   EXPECT_EQ(again(R"({"kind":"failed","url":"a","links":["b"]})"),
             "an event of this kind has no links");
+  for (const char* links : {"[]", R"(["b","c"])"}) {
+    EXPECT_EQ(again(R"({"kind":"redirect","url":"a","links":)" + std::string(links) + "}"),
+              "a redirect has one link: the page that it leads to");
+  }
+  for (const char* status : {"65536", "-1", "4.5", "\"404\"", "[]"}) {
+    EXPECT_EQ(again(R"({"kind":"page","url":"a","status":)" + std::string(status) + "}"),
+              "`status` is no whole number from 0 to 65535");
+  }
 }
 
 /// Fields, of which some are wrong, or taken by one reader of JSON only.
 constexpr std::array kFields{R"("kind":"page")",
                              R"("kind":"gone")",
                              R"("kind":"linkAdded")",
+                             R"("kind":"redirect")",
+                             R"("status":404)",
+                             R"("status":-0)",
+                             R"("status":65536)",
                              R"("url":"a")",
                              R"("url":"\udc00")",
                              R"("url":"\ud800\u0041")",

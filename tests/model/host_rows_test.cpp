@@ -102,6 +102,30 @@ TEST(HostRows, TellTheLargestWhileOthersAreCounted) {
   must(pages.close());
 }
 
+TEST(HostRows, TellEveryStateFromTheOthers) {
+  const TemporaryFolder folder;
+  Store store = must(Store::create(folder / "states.crawl"));
+  PageDb pages = must(PageDb::open(store));
+  const EventLink target{"http://a.example/page", 0, 0};
+  using enum CrawlEventKind;
+  for (const CrawlEventKind kind :
+       {kPage, kKnown, kGone, kFailed, kRedirect, kDenied, kDuplicate}) {
+    const std::string url = "http://a.example/" + std::string(name_of(kind));
+    CrawlEvent event{.kind = kind, .url = url};
+    if (kind == kRedirect) event.links = {&target, 1};
+    must(pages.add(event));
+  }
+  must(pages.merge());
+  must(store.commit());
+  const PageView view = must(PageView::open(must(store.snapshot())));
+  const Table table = must(hosts_table(view, go_on, {}));
+  EXPECT_EQ(column(table, "page_count"), counts({7}));
+  for (const char* state : {"crawled_count", "gone_count", "failed_count"}) {
+    EXPECT_EQ(column(table, state), counts({1})) << state;
+  }
+  must(pages.close());
+}
+
 TEST(HostRows, TakeNoPageThatCannotBeReadForOneThatIsNotCrawled) {
   const TemporaryFolder folder;
   const std::string path = folder / "damaged.crawl";

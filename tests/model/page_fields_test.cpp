@@ -24,6 +24,8 @@ PageInfo some_page() {
   page.linked_from = 3;
   page.depth = 2;
   page.state = PageState::kFailed;
+  page.http_status = 503;
+  page.failure_count = 4;
   page.crawl_count = 2;
   page.change_count = 1;
   page.first_crawl_us = 1'000'000;

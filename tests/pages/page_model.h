@@ -29,6 +29,7 @@ struct Edit {
   float score = 0;
   std::string content_hash;
   std::vector<std::pair<std::string, float>> links;
+  std::uint16_t http_status = 0;
 
   /// `visit` with the event, which it must not keep.
   template <class Visit>
@@ -42,6 +43,7 @@ struct Edit {
     event.score = score;
     event.content_hash = std::as_bytes(std::span(content_hash));
     event.links = views;
+    event.http_status = http_status;
     return visit(event);
   }
 };
@@ -58,6 +60,7 @@ class PageModel {
   struct Page {
     std::string url;
     std::optional<std::uint64_t> linked_from;
+    bool by_redirect = false;
     std::uint32_t depth = 0;
     PageState state = PageState::kKnown;
     std::uint32_t crawl_count = 0;
@@ -65,58 +68,24 @@ class PageModel {
     std::int64_t first_us = 0;
     std::int64_t last_us = 0;
     float score = 0;
+    std::uint16_t http_status = 0;
+    std::uint32_t failure_count = 0;
     std::string content_hash;
     std::set<std::uint64_t> out;
     std::set<std::uint64_t> in;
   };
 
   void apply(const Edit& edit) {
-    const std::uint64_t index = intern(edit.url, std::nullopt, 0);
+    const std::uint64_t index = intern(edit.url, {});
     auto links = edit.links;
     std::stable_sort(links.begin(), links.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::set<std::uint64_t> targets;
-    for (const auto& [url, score] : links) targets.insert(intern(url, index, score));
-    Page& page = pages_[index];
-    switch (edit.kind) {
-      case CrawlEventKind::kPage:
-        if (page.crawl_count == 0) {
-          page.first_us = page.last_us = edit.time_us;
-        } else if (page.content_hash != edit.content_hash) {
-          ++page.change_count;
-        }
-        ++page.crawl_count;
-        page.first_us = std::min(page.first_us, edit.time_us);
-        page.last_us = std::max(page.last_us, edit.time_us);
-        page.state = PageState::kCrawled;
-        if (edit.score != 0) page.score = edit.score;
-        page.content_hash = edit.content_hash;
-        set_links(index, targets);
-        break;
-      case CrawlEventKind::kKnown:
-        if (page.crawl_count == 0 && edit.score != 0) page.score = edit.score;
-        if (page.state == PageState::kGone) {
-          page.state = page.crawl_count == 0 ? PageState::kKnown : PageState::kCrawled;
-        }
-        break;
-      case CrawlEventKind::kGone:
-        page.state = PageState::kGone;
-        set_links(index, {});
-        break;
-      case CrawlEventKind::kFailed:
-        page.state = PageState::kFailed;
-        break;
-      case CrawlEventKind::kLinkAdded:
-        targets.insert(page.out.begin(), page.out.end());
-        set_links(index, targets);
-        break;
-      case CrawlEventKind::kLinkRemoved: {
-        auto left = page.out;
-        for (const std::uint64_t target : targets) left.erase(target);
-        set_links(index, left);
-        break;
-      }
+    const bool by_redirect = edit.kind == CrawlEventKind::kRedirect;
+    for (const auto& [url, score] : links) {
+      targets.insert(intern(url, {index, by_redirect, score}));
     }
+    take_effect(edit, index, targets);
   }
 
   /// Of forgotten pages the numbers stay. What they linked to first are seeds then.
@@ -132,8 +101,11 @@ class PageModel {
       page.state = PageState::kGone;
     }
     for (Page& page : pages_) {
-      if (page.linked_from && pages_[*page.linked_from].url.empty()) page.linked_from.reset();
-      page.depth = page.linked_from ? pages_[*page.linked_from].depth + 1 : 0;
+      if (page.linked_from && pages_[*page.linked_from].url.empty()) {
+        page.linked_from.reset();
+        page.by_redirect = false;
+      }
+      page.depth = depth_from(page);
     }
   }
 
@@ -149,14 +121,82 @@ class PageModel {
   }
 
  private:
-  std::uint64_t intern(const std::string& url, std::optional<std::uint64_t> linker, float score) {
+  struct Linker {
+    std::optional<std::uint64_t> index;
+    bool by_redirect = false;
+    float score = 0;
+  };
+
+  void take_effect(const Edit& edit, std::uint64_t index, std::set<std::uint64_t> targets) {
+    Page& page = pages_[index];
+    if (edit.http_status != 0) page.http_status = edit.http_status;
+    const auto set_state = [&page](PageState state) {
+      page.state = state;
+      page.failure_count = 0;
+    };
+    switch (edit.kind) {
+      case CrawlEventKind::kPage:
+        if (page.crawl_count != 0 && page.content_hash != edit.content_hash) ++page.change_count;
+        if (edit.score != 0) page.score = edit.score;
+        page.content_hash = edit.content_hash;
+        set_links(index, targets);
+        [[fallthrough]];
+      case CrawlEventKind::kUnchanged:
+        if (page.crawl_count == 0) page.first_us = page.last_us = edit.time_us;
+        ++page.crawl_count;
+        page.first_us = std::min(page.first_us, edit.time_us);
+        page.last_us = std::max(page.last_us, edit.time_us);
+        set_state(PageState::kCrawled);
+        break;
+      case CrawlEventKind::kKnown:
+        if (page.crawl_count == 0 && edit.score != 0) page.score = edit.score;
+        if (page.state == PageState::kGone) {
+          page.state = page.crawl_count == 0 ? PageState::kKnown : PageState::kCrawled;
+        }
+        break;
+      case CrawlEventKind::kGone:
+        set_state(PageState::kGone);
+        set_links(index, {});
+        break;
+      case CrawlEventKind::kFailed:
+        page.state = PageState::kFailed;
+        ++page.failure_count;
+        break;
+      case CrawlEventKind::kRedirect:
+        set_state(PageState::kRedirect);
+        set_links(index, targets);
+        break;
+      case CrawlEventKind::kDenied:
+        set_state(PageState::kDenied);
+        break;
+      case CrawlEventKind::kDuplicate:
+        set_state(PageState::kDuplicate);
+        break;
+      case CrawlEventKind::kLinkAdded:
+        targets.insert(page.out.begin(), page.out.end());
+        set_links(index, targets);
+        break;
+      case CrawlEventKind::kLinkRemoved: {
+        auto left = page.out;
+        for (const std::uint64_t target : targets) left.erase(target);
+        set_links(index, left);
+        break;
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint32_t depth_from(const Page& page) const {
+    return page.linked_from ? pages_[*page.linked_from].depth + (page.by_redirect ? 0 : 1) : 0;
+  }
+  std::uint64_t intern(const std::string& url, const Linker& linker) {
     const auto [place, is_new] = indexes_.emplace(url, pages_.size());
     if (is_new) {
       Page page;
       page.url = url;
-      page.linked_from = linker;
-      page.depth = linker ? pages_[*linker].depth + 1 : 0;
-      page.score = score;
+      page.linked_from = linker.index;
+      page.by_redirect = linker.by_redirect;
+      page.depth = depth_from(page);
+      page.score = linker.score;
       pages_.push_back(std::move(page));
     }
     return place->second;
@@ -189,6 +229,7 @@ inline void expect_same(const PageView& view, const PageModel& model, std::uint6
     EXPECT_EQ(page->index, index);
     EXPECT_EQ(page->url, expected.url);
     EXPECT_EQ(page->linked_from, expected.linked_from) << index;
+    EXPECT_EQ(page->by_redirect, expected.by_redirect) << index;
     EXPECT_EQ(page->depth, expected.depth) << index;
     EXPECT_EQ(page->state, expected.state) << index;
     EXPECT_EQ(page->crawl_count, expected.crawl_count) << index;
@@ -196,6 +237,8 @@ inline void expect_same(const PageView& view, const PageModel& model, std::uint6
     EXPECT_EQ(page->first_crawl_us, expected.first_us) << index;
     EXPECT_EQ(page->last_crawl_us, expected.last_us) << index;
     EXPECT_EQ(page->score, expected.score) << index;
+    EXPECT_EQ(page->http_status, expected.http_status) << index;
+    EXPECT_EQ(page->failure_count, expected.failure_count) << index;
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(page->content_hash.data()),
                           page->content_hash.size()),
               expected.content_hash);
@@ -222,22 +265,21 @@ class RandomCrawl {
     edit.url = any_url();
     edit.time_us = static_cast<std::int64_t>(1 + random_.below(1'000'000));
     edit.score = static_cast<float>(random_.below(100)) / 8;
+    if (random_.below(3) == 0) edit.http_status = random_status();
     const std::uint64_t dice = random_.below(20);
     if (dice < 12) {
       edit.kind = CrawlEventKind::kPage;
       edit.content_hash.assign(random_.below(3) * 4, static_cast<char>('a' + random_.below(2)));
     } else {
-      constexpr std::array kOthers{CrawlEventKind::kKnown, CrawlEventKind::kGone,
-                                   CrawlEventKind::kFailed, CrawlEventKind::kLinkAdded,
-                                   CrawlEventKind::kLinkRemoved};
+      using enum CrawlEventKind;
+      constexpr std::array kOthers{kKnown,     kGone,     kFailed, kLinkAdded, kLinkRemoved,
+                                   kUnchanged, kRedirect, kDenied, kDuplicate};
       edit.kind = kOthers[random_.below(kOthers.size())];
       if (edit.kind != CrawlEventKind::kKnown) edit.score = 0;
     }
-    const bool has_links = edit.kind == CrawlEventKind::kPage ||
-                           edit.kind == CrawlEventKind::kLinkAdded ||
-                           edit.kind == CrawlEventKind::kLinkRemoved;
-    if (!has_links) return edit;
-    for (std::uint64_t n = random_.below(12); n > 0; --n) {
+    if (!has_links(edit.kind)) return edit;
+    const bool is_redirect = edit.kind == CrawlEventKind::kRedirect;
+    for (std::uint64_t n = is_redirect ? 1 : random_.below(12); n > 0; --n) {
       edit.links.emplace_back(random_.below(10) == 0 ? edit.url : any_url(),
                               static_cast<float>(random_.below(100)) / 8);
     }
@@ -245,6 +287,7 @@ class RandomCrawl {
   }
 
  private:
+  std::uint16_t random_status() { return static_cast<std::uint16_t>(200 + random_.below(400)); }
   std::string any_url() {
     if (urls_.empty() || random_.below(3) == 0) {
       urls_.push_back("http://host" + std::to_string(random_.below(5)) + ".example/" +

@@ -47,13 +47,22 @@ GraphColours colour_by_host(const Palette& palette, const std::vector<GraphNode>
 GraphColours colour_by_state(const Palette& palette, const std::vector<GraphNode>& nodes) {
   GraphColours colours;
   // As PageState counts.
-  colours.legend = {{"known (ring)", palette.hues[0]},
-                    {"crawled (disc)", palette.hues[2]},
-                    {"gone (frame)", palette.hues[6]},
-                    {"failed (square)", palette.hues[4]}};
+  const std::array<std::pair<const char*, Colour>, kPageStateCount> states{
+      {{"known (ring)", palette.hues[0]},
+       {"crawled (disc)", palette.hues[2]},
+       {"gone (frame)", palette.hues[6]},
+       {"failed (square)", palette.hues[4]},
+       {"redirect (diamond)", palette.hues[1]},
+       {"denied (hollow diamond)", palette.hues[5]},
+       {"duplicate (triangle)", palette.hues[3]}}};
+  std::array<bool, kPageStateCount> is_there{true, true, true, true};  // the usual ones always
   for (const GraphNode& node : nodes) {
-    const std::size_t place = static_cast<std::size_t>(node.state) % colours.legend.size();
-    colours.nodes.push_back(colours.legend[place].second);
+    const std::size_t place = static_cast<std::size_t>(node.state) % states.size();
+    is_there[place] = true;
+    colours.nodes.push_back(states[place].second);
+  }
+  for (std::size_t place = 0; place < states.size(); ++place) {
+    if (is_there[place]) colours.legend.emplace_back(states[place]);
   }
   return colours;
 }

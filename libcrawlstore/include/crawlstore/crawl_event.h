@@ -25,7 +25,17 @@ enum class CrawlEventKind : std::uint16_t {
   kFailed = 3,       ///< could not be fetched this time: all else stays; kKnown changes no state
   kLinkAdded = 4,    ///< has the listed links more than before
   kLinkRemoved = 5,  ///< has the listed links no longer
+  kUnchanged = 6,    ///< was crawled, and is as it was (304 Not Modified): hash, score, links stay
+  kRedirect = 7,     ///< leads to the one listed link, its only out-link then; no crawl is counted
+  kDenied = 8,       ///< was not fetched, as robots.txt forbids it: all else stays
+  kDuplicate = 9,    ///< has the content of another page: all else stays
 };
+
+/// Whether events of this kind may have links.
+constexpr bool has_links(CrawlEventKind kind) {
+  return kind == CrawlEventKind::kPage || kind == CrawlEventKind::kLinkAdded ||
+         kind == CrawlEventKind::kLinkRemoved || kind == CrawlEventKind::kRedirect;
+}
 
 /// Limits of the schema. What exceeds them is neither written nor read.
 inline constexpr std::size_t kEventMessageBytesMax = 64 * 1024 * 1024;  ///< with its framing
@@ -48,7 +58,10 @@ struct EventLink {
 ///   score         what the page is worth, of kPage and kKnown; finite, 0 = no opinion: what the
 ///                 page has stays
 ///   content_hash  of kPage, at most 64 bytes; empty = not known
-///   links         of kPage all links, in order; of kLinkAdded and kLinkRemoved those; else none
+///   links         of kPage all links, in order; of kLinkAdded and kLinkRemoved those; of kRedirect
+///                 one, the target; else none
+///   http_status   of any kind: what the server answered, such as 404; 0 = not known: what the page
+///                 has stays
 struct CrawlEvent {
   CrawlEventKind kind = CrawlEventKind::kPage;
   std::string_view url{};
@@ -57,6 +70,7 @@ struct CrawlEvent {
   float score = 0;
   std::span<const std::byte> content_hash{};
   std::span<const EventLink> links{};
+  std::uint16_t http_status = 0;
 };
 
 /// The spelling of the schema: "page", "known", "linkAdded" ...; "unknown" for other numbers.

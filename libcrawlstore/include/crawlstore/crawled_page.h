@@ -39,6 +39,9 @@ class CrawledPage {
   void set_content_hash(std::span<const std::byte> hash);
   void set_content_hash(std::uint64_t hash);
 
+  /// The status that the server answered; 0: not known.
+  void set_http_status(std::uint16_t status) { http_status_ = status; }
+
   /// Any number, in any order; kept in this order here, sorted by index in the store.
   ///   score  an estimate of what the target is worth, until it is crawled
   void add_link(std::string_view url, float score = 0);
@@ -58,6 +61,7 @@ class CrawledPage {
   std::string url_;
   std::int64_t time_us_ = 0;
   float score_ = 0;
+  std::uint16_t http_status_ = 0;
   std::vector<std::byte> content_hash_;
   std::vector<Link> links_;
   mutable std::vector<EventLink> link_views_;  // of event()

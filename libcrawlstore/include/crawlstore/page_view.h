@@ -58,7 +58,8 @@ struct PageInfo {
   std::uint64_t index = 0;                   ///< for ever, unless a rollback takes the page back
   std::string url;                           ///< normalised; empty where pages have no URLs
   std::optional<std::uint64_t> linked_from;  ///< the page that linked to it first; none: a seed
-  std::uint32_t depth = 0;                   ///< links on the way from a seed
+  bool by_redirect = false;                  ///< that page redirected to it, in its depth
+  std::uint32_t depth = 0;                   ///< links on the way from a seed, not redirects
   PageState state{};
   std::uint32_t crawl_count = 0;
   std::uint32_t change_count = 0;  ///< crawls that found another content than before
@@ -66,6 +67,8 @@ struct PageInfo {
   std::int64_t last_crawl_us = 0;
   float score = 0;                      ///< an estimate until it is crawled
   std::vector<std::byte> content_hash;  ///< at most 64 bytes
+  std::uint16_t http_status = 0;        ///< that an edit gave last, such as 404; 0: none did
+  std::uint32_t failure_count = 0;      ///< fetches in a row that failed, up to now
 
   /// Changes a second: (changes + 1) / (last crawl - first crawl); nothing when these are the same.
   [[nodiscard]] std::optional<double> change_rate() const;

@@ -139,7 +139,7 @@ class PageDb {
   ///           grows, and the next edit begins the superstep anew), but not if progress throws
   ///   cost    hashes every URL; amortised, its share of a superstep
   [[nodiscard]] Result<void> add(const CrawledPage& page);
-  /// Any edit.
+  /// Any edit. Also kInvalidArgument: a redirect has no link, or several.
   [[nodiscard]] Result<void> add(const CrawlEvent& event);
 
   /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing but a database

@@ -7,10 +7,10 @@
 /// Databases are compared by name. In states of one store, and where pages have no URLs, a page is
 /// known by its index; between two stores, and between copies of a store that went on apart, by
 /// its URL, whatever the seeds of their keys are. So in one store a URL that was forgotten and came
-/// up again is two pages, one gone and one added. Compared are states, counts, times, scores and
-/// content hashes of pages, their links, and the edits that wait; not the first linker and the
-/// depth, which never change, and not how the database is laid out: supersteps without news,
-/// compact() and a copy make no difference.
+/// up again is two pages, one gone and one added. Compared are states, counts, times, scores, HTTP
+/// statuses and content hashes of pages, their links, and the edits that wait; not the first linker
+/// and the depth, which never change, and not how the database is laid out: supersteps without
+/// news, compact() and a copy make no difference.
 ///
 /// In states of one store tiles of records, and runs of origins, links and edits, that are the same
 /// are skipped, so the cost follows what was written between the two.
@@ -42,6 +42,8 @@ struct PageFields {
   bool last_crawl = false;
   bool score = false;
   bool content_hash = false;
+  bool http_status = false;
+  bool failure_count = false;
   [[nodiscard]] bool any() const;
   /// "state crawl_count last_crawl_us": the names of PageInfo, in its order.
   [[nodiscard]] std::string text() const;

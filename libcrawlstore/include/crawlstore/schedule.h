@@ -59,10 +59,10 @@ struct ScheduledPages {
                                                const SchedulePolicy& policy = {},
                                                std::uint64_t first_page = 0);
 
-/// Takes pages as Frontier::take() does; the body of an item is the URL of its page. Pages that
-/// were crawled, deleted or forgotten since they were put are finished instead, and were a visit to
-/// their host all the same; so there may be fewer than could be taken. So are items that were put
-/// by others into the group of another host.
+/// Takes pages as Frontier::take() does; the body of an item is the URL of its page. Pages of which
+/// another outcome than a failure is known since they were put (crawled, gone, a redirect ...) are
+/// finished instead, and were a visit to their host all the same; so there may be fewer than could
+/// be taken. So are items that were put by others into the group of another host.
 ///   pages   as new as the frontier, or newer
 ///   errors  kInvalidArgument: as put_pages(); a page is not in `pages`. After an error all that
 ///           was taken is given back

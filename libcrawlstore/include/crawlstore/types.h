@@ -99,11 +99,17 @@ enum class StorageClass : std::uint8_t {
 
 /// The state of a page, as far as it is known.
 enum class PageState : std::uint8_t {
-  kKnown = 0,    ///< never crawled
-  kCrawled = 1,  ///< the last crawl brought content
-  kGone = 2,     ///< deleted, or forgotten
-  kFailed = 3,   ///< the last crawl failed
+  kKnown = 0,      ///< never crawled
+  kCrawled = 1,    ///< the last crawl brought content, or told that it is as it was
+  kGone = 2,       ///< deleted, or forgotten
+  kFailed = 3,     ///< the last fetch failed
+  kRedirect = 4,   ///< the last fetch was led elsewhere
+  kDenied = 5,     ///< robots.txt forbids it
+  kDuplicate = 6,  ///< another page has its content
 };
+
+/// States of pages; they are numbered from 0 on.
+inline constexpr std::size_t kPageStateCount = 7;
 
 /// The computation that scores come from; the numbers are in spec/registry.md.
 enum class Scorer : std::uint16_t {

@@ -18,6 +18,14 @@ std::string_view name_of(CrawlEventKind kind) {
       return "linkAdded";
     case CrawlEventKind::kLinkRemoved:
       return "linkRemoved";
+    case CrawlEventKind::kUnchanged:
+      return "unchanged";
+    case CrawlEventKind::kRedirect:
+      return "redirect";
+    case CrawlEventKind::kDenied:
+      return "denied";
+    case CrawlEventKind::kDuplicate:
+      return "duplicate";
   }
   return "unknown";
 }

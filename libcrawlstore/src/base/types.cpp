@@ -39,6 +39,12 @@ std::string_view name_of(PageState state) {
       return "gone";
     case PageState::kFailed:
       return "failed";
+    case PageState::kRedirect:
+      return "redirect";
+    case PageState::kDenied:
+      return "denied";
+    case PageState::kDuplicate:
+      return "duplicate";
   }
   return "unknown";
 }

@@ -50,7 +50,7 @@ void Batch::grow() {
   rebuild();
 }
 
-LocalId Batch::intern(const Name& name, LocalId linker) {
+LocalId Batch::intern(const Name& name, const Linker& linker) {
   if (keys_.size() * 2 >= slots_.size()) grow();
   std::size_t slot = slot_of(name.key);
   for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
@@ -72,10 +72,11 @@ LocalId Batch::intern(const Name& name, LocalId linker) {
 }
 
 void Batch::add(const CrawlEvent& event, bool all_parsed) {
-  const LocalId page = intern(name_of(event.url, event.index, all_parsed), kNoLocal);
+  const LocalId page = intern(name_of(event.url, event.index, all_parsed), {});
   if (page == kNoLocal) return;
   BatchEdit edit;
   edit.kind = event.kind;
+  edit.http_status = event.http_status;
   edit.page = page;
   edit.score = event.score;
   edit.time_us = event.time_us;
@@ -95,8 +96,9 @@ void Batch::add(const CrawlEvent& event, bool all_parsed) {
     const std::uint32_t taken = slots_[slot_of(name.key)];
     if (taken != 0) __builtin_prefetch(&keys_[LocalId{taken - 1}]);
   }
+  const Linker linker{page, event.kind == CrawlEventKind::kRedirect};
   for (const Name& name : names_) {
-    const LocalId target = intern(name, page);
+    const LocalId target = intern(name, linker);
     if (target != kNoLocal) links_.push_back(target);
   }
   edit.link_count = static_cast<std::uint32_t>(links_.size() - edit.first_link);
@@ -126,7 +128,7 @@ std::uint64_t Batch::step_bytes() const {
 /// Whatever slots it kept from edits before: equal edits fill equal memory.
 std::uint64_t Batch::memory_bytes() const {
   constexpr std::uint64_t kPageBytes =
-      sizeof(Key16) + sizeof(std::uint32_t) + sizeof(std::size_t) + sizeof(LocalId) + sizeof(float);
+      sizeof(Key16) + sizeof(std::uint32_t) + sizeof(std::size_t) + sizeof(Linker) + sizeof(float);
   const std::size_t slot_count = keys_.empty() ? 0 : slots_for(keys_.size());
   return step_bytes() + keys_.size() * kPageBytes + slot_count * sizeof(std::uint32_t) +
          url_bytes_.size() + links_.size() * sizeof(LocalId) + edits_.size() * sizeof(BatchEdit) +
@@ -170,6 +172,7 @@ void Batch::describe(std::size_t edit_number, CrawlEvent& event,
   event.index = index_of(edit.page);
   event.time_us = edit.time_us;
   event.score = edit.score;
+  event.http_status = edit.http_status;
   event.content_hash = content_hash(edit);
   event.links = event_links;
 }

@@ -23,6 +23,12 @@ struct LocalId {
 };
 inline constexpr LocalId kNoLocal{~std::uint32_t{0}};
 
+/// The page whose link named another one first.
+struct Linker {
+  LocalId page = kNoLocal;  ///< kNoLocal: an edit did
+  bool redirects = false;   ///< the link is a redirect
+};
+
 /// A column of a batch: something of each page.
 template <class T>
 class ByPage : public std::vector<T> {
@@ -35,6 +41,7 @@ class ByPage : public std::vector<T> {
 /// One edit: links and hash lie in columns of the batch.
 struct BatchEdit {
   CrawlEventKind kind{};
+  std::uint16_t http_status = 0;
   std::uint8_t hash_bytes = 0;
   LocalId page = kNoLocal;
   float score = 0;
@@ -82,8 +89,7 @@ class Batch {
     const std::size_t begin = page.value == 0 ? 0 : url_ends_[LocalId{page.value - 1}];
     return {url_bytes_.data() + begin, url_ends_[page] - begin};
   }
-  /// The page whose link named this one first; kNoLocal: an edit did.
-  [[nodiscard]] LocalId linker(LocalId page) const { return linkers_[page]; }
+  [[nodiscard]] const Linker& linker(LocalId page) const { return linkers_[page]; }
   /// The score that this link gave the page; 0 if an edit named it first.
   [[nodiscard]] float first_score(LocalId page) const { return first_scores_[page]; }
   [[nodiscard]] std::uint64_t collision_count() const { return collision_count_; }
@@ -112,7 +118,7 @@ class Batch {
     float score = 0;
   };
   [[nodiscard]] Name name_of(std::string_view url, std::uint64_t index, bool is_parsed) const;
-  LocalId intern(const Name& name, LocalId linker);
+  LocalId intern(const Name& name, const Linker& linker);
   [[nodiscard]] std::size_t slot_of(const Key16& key) const {
     return static_cast<std::size_t>(key.tail * kSpread >> shift_);
   }
@@ -127,7 +133,7 @@ class Batch {
   ByPage<Key16> keys_;
   ByPage<std::uint32_t> witnesses_;
   ByPage<std::size_t> url_ends_;
-  ByPage<LocalId> linkers_;
+  ByPage<Linker> linkers_;
   ByPage<float> first_scores_;
   std::vector<char> url_bytes_;
   // By edit.

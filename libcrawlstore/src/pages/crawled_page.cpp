@@ -33,6 +33,7 @@ CrawlEvent CrawledPage::event() const {
   event.url = url_;
   event.time_us = time_us_;
   event.score = score_;
+  event.http_status = http_status_;
   event.content_hash = content_hash_;
   event.links = link_views_;
   return event;

@@ -12,7 +12,8 @@ bool is_same_link(const EventLink& a, const EventLink& b) {
 
 bool is_same_edit(const CrawlEvent& a, const CrawlEvent& b) {
   return a.kind == b.kind && a.url == b.url && a.index == b.index && a.time_us == b.time_us &&
-         a.score == b.score && std::ranges::equal(a.content_hash, b.content_hash) &&
+         a.score == b.score && a.http_status == b.http_status &&
+         std::ranges::equal(a.content_hash, b.content_hash) &&
          std::ranges::equal(a.links, b.links, is_same_link);
 }
 

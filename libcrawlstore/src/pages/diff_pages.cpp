@@ -80,7 +80,8 @@ Result<PagesDiff> diff_database(const States& states, const std::string& name,
 }  // namespace
 
 bool PageFields::any() const {
-  return state || crawl_count || change_count || first_crawl || last_crawl || score || content_hash;
+  return state || crawl_count || change_count || first_crawl || last_crawl || score ||
+         content_hash || http_status || failure_count;
 }
 
 std::string PageFields::text() const {
@@ -97,6 +98,8 @@ std::string PageFields::text() const {
   add(last_crawl, "last_crawl_us");
   add(score, "score");
   add(content_hash, "content_hash");
+  add(http_status, "http_status");
+  add(failure_count, "failure_count");
   return text;
 }
 

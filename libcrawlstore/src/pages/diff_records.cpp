@@ -14,6 +14,8 @@ PageFields differing_fields(const format::PageRecord& a, const format::PageRecor
   fields.first_crawl = a.first_crawl_us != b.first_crawl_us;
   fields.last_crawl = a.last_crawl_us != b.last_crawl_us;
   fields.score = a.score != b.score;
+  fields.http_status = a.status != b.status;
+  fields.failure_count = a.failures != b.failures;
   fields.content_hash = a.hash_bytes != b.hash_bytes || a.hash != b.hash;
   return fields;
 }

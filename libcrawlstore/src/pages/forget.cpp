@@ -277,6 +277,7 @@ Result<void> Forgetting::append_origins(const format::SegmentEntry& log, const P
       } else {
         if (origin.linked_from && survey_.is_forgotten(*origin.linked_from)) {
           origin.linked_from.reset();
+          origin.by_redirect = false;
         }
         origin.depth = survey_.depth(cursor->page());
       }

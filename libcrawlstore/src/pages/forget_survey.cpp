@@ -39,7 +39,7 @@ Result<void> ForgetSurvey::find_pages(container::Writer& writer, const PagesStat
     if (origin.linked_from && *origin.linked_from < page) {
       const std::uint64_t linker = *origin.linked_from;
       is_changed = is_changed || is_forgotten_[linker];
-      depth = is_forgotten_[linker] ? 0 : depths_[linker] + 1;
+      depth = is_forgotten_[linker] ? 0 : format::depth_from(depths_[linker], origin.by_redirect);
     }
     if (goes) {
       is_forgotten_[page] = true;

@@ -170,7 +170,9 @@ PageDb::Impl::NormalEvent PageDb::Impl::normalize(CrawlEvent event) {
 
 void PageDb::Impl::take(NormalEvent normal, pages::Batch& into) {
   CrawlEvent& event = normal.event;
-  if (event.kind == CrawlEventKind::kPage && event.time_us == 0) {
+  const bool is_crawl =
+      event.kind == CrawlEventKind::kPage || event.kind == CrawlEventKind::kUnchanged;
+  if (is_crawl && event.time_us == 0) {
     event.time_us = std::max<std::int64_t>(1, store->writer->commit_time_us());
   }
   note_indexes(event);
@@ -189,6 +191,9 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
     CRAWLSTORE_TRY(check_usable());
     const NormalEvent normal = normalize(event);
     CRAWLSTORE_TRY(check_event(normal.event));
+    if (event.kind == CrawlEventKind::kRedirect && event.links.empty()) {
+      return fail(Errc::kInvalidArgument, "a redirect leads to no page");
+    }
     CRAWLSTORE_TRY(check_gaps(event));
     tell_unparsed();
     if (store->in_transaction()) {

@@ -81,6 +81,7 @@ void PageDb::Impl::add_in_parts(CrawlEvent event, bool all_parsed, pages::Batch&
     into.add(event, all_parsed);
     event.content_hash = {};
     event.score = 0;
+    event.http_status = 0;
     if (event.kind == CrawlEventKind::kPage) event.kind = CrawlEventKind::kLinkAdded;
   } while (!rest.empty());
 }

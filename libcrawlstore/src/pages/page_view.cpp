@@ -250,6 +250,7 @@ Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) co
   page.url = origin->url;
   page.linked_from = origin->linked_from;
   page.depth = origin->depth;
+  page.by_redirect = origin->by_redirect;
   return {};
 }
 
@@ -292,6 +293,8 @@ Result<PageInfo> PageView::page(std::uint64_t index) const {
   page.first_crawl_us = record.first_crawl_us;
   page.last_crawl_us = record.last_crawl_us;
   page.score = record.score;
+  page.http_status = record.status;
+  page.failure_count = record.failures;
   page.content_hash.assign(record.hash.begin(), record.hash.begin() + record.hash_bytes);
   return page;
 }

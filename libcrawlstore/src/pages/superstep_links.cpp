@@ -12,12 +12,13 @@ namespace crawlstore::pages {
 namespace {
 
 bool changes_links(CrawlEventKind kind) {
-  return kind != CrawlEventKind::kKnown && kind != CrawlEventKind::kFailed;
+  return has_links(kind) || kind == CrawlEventKind::kGone;
 }
 
 /// The edit says what all links are.
 bool replaces_links(CrawlEventKind kind) {
-  return kind == CrawlEventKind::kPage || kind == CrawlEventKind::kGone;
+  return kind == CrawlEventKind::kPage || kind == CrawlEventKind::kGone ||
+         kind == CrawlEventKind::kRedirect;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ container::RunReader reader_of(container::SegmentWriter& writer, SegmentId segme
 Result<void> Superstep::find_linker_depths(const format::SegmentEntry& log) {
   std::vector<LocalId> linkers;
   for (const LocalId page : new_pages_) {
-    const LocalId linker = batch_.linker(page);
+    const LocalId linker = batch_.linker(page).page;
     if (linker != kNoLocal && indexes_[linker] < first_new_) linkers.push_back(linker);
   }
   if (linkers.empty()) return {};
@@ -56,7 +56,8 @@ Result<void> Superstep::share_dictionary(const format::SegmentEntry& log, Origin
   return {};
 }
 
-/// A page that a link named first is one deeper than the page with the link; all others are seeds.
+/// A page that a link named first is one deeper than the page with the link, or as deep if that
+/// redirected to it; all others are seeds.
 Result<void> Superstep::write_origins() {
   CRAWLSTORE_TRY(steps_.add(batch_.page_count() - new_pages_.size()));  // have theirs already
   if (new_pages_.empty()) return {};
@@ -80,10 +81,11 @@ Result<void> Superstep::write_origins() {
   for (const LocalId page : new_pages_) {
     format::Origin origin{batch_.url(page), std::nullopt, 0};
     if (unparsed.contains(batch_.key(page), origin.url)) ++state_.table.unparsed_count;
-    const LocalId linker = batch_.linker(page);
+    const auto [linker, redirects] = batch_.linker(page);
     if (linker != kNoLocal && !is_refused(linker)) {
       origin.linked_from = indexes_[linker];
-      origin.depth = depths_[page] = depths_[linker] + 1;
+      origin.by_redirect = redirects;
+      origin.depth = depths_[page] = format::depth_from(depths_[linker], origin.by_redirect);
     }
     CRAWLSTORE_TRY(steps_.add(1));
     CRAWLSTORE_TRY(runs.append(origin));

@@ -30,20 +30,28 @@ void take_opinion(const BatchEdit& edit, format::PageRecord& record) {
   if (edit.score != 0) record.score = edit.score;
 }
 
-/// Records that the page was crawled once more.
-void record_crawl(const BatchEdit& edit, std::span<const std::byte> hash, std::int64_t now_us,
-                  format::PageRecord& record) {
-  const std::span<const std::byte> old(record.hash.data(), record.hash_bytes);
-  if (record.crawl_count == 0) {
-    record.first_crawl_us = edit.time_us;
-    record.last_crawl_us = edit.time_us;
-  } else if (!std::equal(old.begin(), old.end(), hash.begin(), hash.end()) &&
-             record.change_count < kCountMax - 1) {
-    ++record.change_count;  // stays below crawl_count
-  }
+/// Sets what became of the page, which is no failure.
+void set_outcome(PageState state, format::PageRecord& record) {
+  record.state = state;
+  record.failures = 0;
+}
+
+/// Counts a crawl of the page, whatever it brought.
+void count_crawl(const BatchEdit& edit, std::int64_t now_us, format::PageRecord& record) {
+  if (record.crawl_count == 0) record.first_crawl_us = record.last_crawl_us = edit.time_us;
   add_crawl_time(edit.time_us, now_us, record);
   if (record.crawl_count < kCountMax) ++record.crawl_count;
-  record.state = PageState::kCrawled;
+  set_outcome(PageState::kCrawled, record);
+}
+
+/// Takes the content that a crawl brought, before the crawl is counted.
+void take_content(const BatchEdit& edit, std::span<const std::byte> hash,
+                  format::PageRecord& record) {
+  const std::span<const std::byte> old(record.hash.data(), record.hash_bytes);
+  if (record.crawl_count != 0 && !std::equal(old.begin(), old.end(), hash.begin(), hash.end()) &&
+      record.change_count < kCountMax - 1) {
+    ++record.change_count;  // stays below crawl_count
+  }
   take_opinion(edit, record);
   record.hash = {};
   record.hash_bytes = static_cast<std::uint8_t>(hash.size());
@@ -53,10 +61,14 @@ void record_crawl(const BatchEdit& edit, std::span<const std::byte> hash, std::i
 }  // namespace
 
 void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
+  if (edit.http_status != 0) record.status = edit.http_status;
   switch (edit.kind) {
     case CrawlEventKind::kPage:
+      take_content(edit, batch_.content_hash(edit), record);
+      [[fallthrough]];
+    case CrawlEventKind::kUnchanged:
       if (record.crawl_count == 0) ++state_.table.crawled_count;
-      record_crawl(edit, batch_.content_hash(edit), now_us_, record);
+      count_crawl(edit, now_us_, record);
       return;
     case CrawlEventKind::kKnown:
       if (record.crawl_count == 0) take_opinion(edit, record);
@@ -65,11 +77,17 @@ void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
       }
       return;
     case CrawlEventKind::kGone:
-      record.state = PageState::kGone;
-      return;
+      return set_outcome(PageState::kGone, record);
     case CrawlEventKind::kFailed:
       record.state = PageState::kFailed;
+      if (record.failures < kCountMax) ++record.failures;
       return;
+    case CrawlEventKind::kRedirect:
+      return set_outcome(PageState::kRedirect, record);
+    case CrawlEventKind::kDenied:
+      return set_outcome(PageState::kDenied, record);
+    case CrawlEventKind::kDuplicate:
+      return set_outcome(PageState::kDuplicate, record);
     case CrawlEventKind::kLinkAdded:
     case CrawlEventKind::kLinkRemoved:
       return;

@@ -79,9 +79,11 @@ class PagesRepair {
         CRAWLSTORE_TRY(origin, origins.find(page));
         if (origin.linked_from && *origin.linked_from < page &&
             !database_.forgotten[*origin.linked_from]) {
-          origin.depth = depths[page] = depths[*origin.linked_from] + 1;
+          origin.depth = depths[page] =
+              format::depth_from(depths[*origin.linked_from], origin.by_redirect);
         } else {
           origin.linked_from = std::nullopt;
+          origin.by_redirect = false;
           origin.depth = 0;
         }
         if (!origin.url.empty() && table().keys &&

@@ -67,11 +67,11 @@ class PagePutter {
   ScheduledPages done_;
 };
 
-/// The URL of a page; empty: it was crawled or is gone since it was put, or the index has another
-/// page now.
+/// The URL of a page; empty: another outcome than a failure is known of it since it was put, or the
+/// index has another page now.
 Result<std::string> url_to_fetch(const PageView& pages, const TakenItem& item) {
   CRAWLSTORE_TRY(const PageState state, pages.state(item.id));
-  if (state == PageState::kCrawled || state == PageState::kGone) return {};
+  if (state != PageState::kKnown && state != PageState::kFailed) return {};
   CRAWLSTORE_TRY(auto url, pages.url(item.id));
   return url_host(url) == item.group ? std::move(url) : std::string();
 }

@@ -34,6 +34,9 @@ void append_page(std::string& bytes, const Page& page, const Links& out, const L
     append(bytes, number);
   }
   append(bytes, page.state);
+  append(bytes, page.http_status);
+  append(bytes, page.failure_count);
+  append(bytes, page.by_redirect);
   append(bytes, page.score);
   for (const auto* const links : {&out, &in}) {
     append(bytes, links->size());
@@ -76,6 +79,7 @@ void append_event(std::string& bytes, const CrawlEvent& event) {
   append_text(bytes, event.url);
   append(bytes, event.time_us);
   append(bytes, event.score);
+  append(bytes, event.http_status);
   append_text(bytes, text_of(event.content_hash));
   append(bytes, event.links.size());
   // The score of a link counts where it names a page first: it is told by the pages then.
