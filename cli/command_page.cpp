@@ -102,7 +102,7 @@ Action define_page(Parser& parser) {
   auto options = std::make_shared<PageOptions>();
   parser.footer(
       "Exit code 1 when there is no such page, and when scores are damaged: all else is shown. "
-      "`changes_per_day`: one more than were seen, over the time from the first to the last crawl. "
+      "`changes_per_day`: estimated from what crawls saw of them (Cho and Garcia-Molina, 2003). "
       "`path_pages`: from a seed to the page, each "
       "page the one that linked to the next one first; of a longer way its last 1000 pages. "
       "`score:NAME`, `rank:NAME`: by scores that `crawlstore rank` made, nothing (-; null in JSON) "

@@ -21,7 +21,7 @@ std::size_t usual_width(Unit unit) {
     case Unit::kId:
       return 10;
     case Unit::kText:
-      return 7;
+      return 9;  // states of pages, such as "duplicate"
     default:
       return 5;
   }

@@ -5,6 +5,7 @@ other verbs say of them."""
 import csv
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -322,7 +323,9 @@ class RandomCrawls(PagesTest):
             self.assertEqual({key: found[key] for key in row}, row)
             rate = None
             if page.last > page.first:
-                rate = (page.change_count + 1) / ((page.last - page.first) / 86_400e6)
+                count, changes = page.crawl_count - 1, page.change_count or 0.5
+                rate = -count / ((page.last - page.first) / 86_400e6) * math.log(
+                    (count - changes + 0.5) / (count + 0.5))
                 self.assertAlmostEqual(found["changes_per_day"] / rate, 1)
             else:
                 self.assertIsNone(found["changes_per_day"])

@@ -321,6 +321,8 @@ void add_tiles(Seeds& seeds) {
   records[1].hash[3] = std::byte{7};
   records[2] = records[1];
   records[2].state = PageState::kFailed;
+  records[2].failures = 2;
+  records[2].status = 503;
   records[2].crawl_count = 1;
   records[2].change_count = 0;
   records[2].first_crawl_us += 40;

@@ -9,6 +9,7 @@
 namespace crawlstore::testing {
 namespace {
 
+/// covers: A39
 TEST_F(FrontierCalls, DoWhatTheModelDoes) {
   const int rounds = is_long() ? 20'000 : 1'500;
   for (int i = 0; i < rounds && !HasFailure(); ++i) {
@@ -251,6 +252,7 @@ TEST_F(FrontierCalls, RemoveAndUpdateManyAtOnce) {
 }
 
 /// All that waits gets other priorities, wherever it is.
+/// covers: A40, A41, A42
 TEST_F(FrontierCalls, RewriteAllPriorities) {
   later_ms_ = 15'000;
   for (int round = 0; round < 30 && !HasFailure(); ++round) {

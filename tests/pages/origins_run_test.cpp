@@ -223,7 +223,7 @@ TEST(OriginsWriter, KeepsWithinTheBytesItReserves) {
   }
   Pages worst;  // each takes a block of its own, and all columns are as wide as they may be
   for (std::uint64_t i = 0; i < 40; ++i) {
-    worst.push_back({std::string(140'000, 'a'), i % 2, ~std::uint32_t{0}});
+    worst.push_back({std::string(140'000, 'a'), i % 2, format::kOriginDepthMax});
     for (char& letter : worst.back().url) letter = static_cast<char>(Random(i++).next());
   }
   OriginLog log;

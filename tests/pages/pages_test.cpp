@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // covers: A5, A6, A12, A14, A15, A17, A18, A19
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include <crawlstore/page_view.h>
@@ -163,10 +165,17 @@ TEST(PageInfos, HaveAChangeRate) {
   PageInfo page;
   page.first_crawl_us = 100'000'000;
   page.last_crawl_us = 200'000'000;
+  page.crawl_count = 3;
   page.change_count = 1;
-  EXPECT_DOUBLE_EQ(page.change_rate().value(), 0.02);
+  EXPECT_DOUBLE_EQ(page.aduana_change_rate().value(), 0.02);
+  EXPECT_DOUBLE_EQ(page.change_rate().value(), -0.02 * std::log(1.5 / 2.5));
+  page.change_count = 0;
+  EXPECT_DOUBLE_EQ(page.change_rate().value(), -0.02 * std::log(2 / 2.5));
+  page.change_count = 2;
+  EXPECT_DOUBLE_EQ(page.change_rate().value(), -0.02 * std::log(0.5 / 2.5));
   page.last_crawl_us = page.first_crawl_us;
   EXPECT_EQ(page.change_rate(), std::nullopt);
+  EXPECT_EQ(page.aduana_change_rate(), std::nullopt);
 }
 
 /// covers: A10, A11, A26, A27

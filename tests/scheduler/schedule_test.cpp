@@ -39,7 +39,7 @@ class Schedule : public ::testing::Test {
     open();
   }
   void crawl(const std::string& url, const std::vector<std::string>& links) {
-    CrawledPage page(url);
+    CrawledPage page(url, static_cast<std::int64_t>(kBegin) * 1000);
     for (const std::string& link : links) page.add_link(link);
     must(pages_->add(page));
   }
@@ -55,6 +55,16 @@ class Schedule : public ::testing::Test {
     now_ += 1000;
     return must(take_pages(*frontier_, view(), {.count = count, .now_ms = now_}));
   }
+  void finish(const std::vector<TakenItem>& items) {
+    std::vector<std::uint64_t> ids;
+    for (const TakenItem& item : items) ids.push_back(item.id);
+    must(frontier_->finish(ids, now_));
+  }
+  Result<PagesPutBack> try_put_back(const RevisitRule* rule) {
+    must(store_->commit());
+    return crawlstore::put_back(*frontier_, must(store_->snapshot()), {}, rule);
+  }
+  PagesPutBack put_back(const RevisitRule* rule) { return must(try_put_back(rule)); }
   /// URLs of what waits or is leased, with the host and the priority.
   std::map<std::string, std::pair<std::string, double>> held() {
     must(store_->commit());
@@ -81,6 +91,7 @@ class Schedule : public ::testing::Test {
   std::uint64_t now_ = kBegin;
 };
 
+/// covers: A37, A38
 TEST_F(Schedule, PutsPagesByTheirDepthAndHost) {
   crawl("http://a.test/", {"http://b.test/x", "https://a.test:8443/y", "mailto:c@d.test"});
   must(pages_->merge());
@@ -186,6 +197,65 @@ TEST_F(Schedule, TakesNothingWithAViewThatLacksPages) {
   EXPECT_EQ(frontier_->waiting_count(), 2U);
 }
 
+/// Pages that were crawled at kBegin, and never before.
+TEST_F(Schedule, PutsPagesBackForAnotherVisit) {
+  crawl("http://a.test/", {"http://b.test/x", "mailto:c@d.test"});
+  put();
+  finish(take(9));
+  RevisitRule rule;
+  EXPECT_EQ(put_back(nullptr).new_count, 1U);  // b, of which no outcome is known
+  const auto done = put_back(&rule);
+  EXPECT_EQ(done.held_count, 1U);
+  EXPECT_EQ(done.revisit_count, 1U);
+  EXPECT_EQ(done.left_out_count, 1U);
+  EXPECT_EQ(put_back(&rule).held_count, 2U);
+  finish(take(9));
+  now_ += rule.first_ms - 10'000;
+  EXPECT_TRUE(take(9).empty());
+  now_ += 20'000;
+  const auto taken = take(9);
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0].body, "http://a.test/");
+  EXPECT_EQ(must(frontier_->find({"a.test", taken[0].id}))->body, "1.1");
+}
+
+TEST_F(Schedule, EndsVisitsToPagesThatWereCrawledMeanwhile) {
+  crawl("http://a.test/", {});
+  crawl("http://b.test/", {});
+  must(pages_->merge());
+  RevisitRule rule;
+  rule.first_ms = rule.min_ms;
+  EXPECT_EQ(put_back(&rule).revisit_count, 2U);
+  crawl("http://b.test/", {});
+  must(pages_->merge());
+  now_ += 2 * rule.min_ms;
+  const auto taken = take(9);
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0].body, "http://a.test/");
+  EXPECT_EQ(frontier_->waiting_count(), 0U);
+}
+
+/// covers: A43
+TEST_F(Schedule, PutsWhatAnotherPolicyLeftOut) {
+  crawl("http://a.test/", {"http://a.test/1", "http://b.test/2"});
+  put({.depth_max = 0});
+  know("http://c.test/");
+  EXPECT_EQ(put({.depth_max = 0}).put_count, 1U);  // those before it are left out for good
+  EXPECT_EQ(put().put_count, 0U);
+  EXPECT_EQ(put_back(nullptr).new_count, 2U);
+  EXPECT_EQ(held().size(), 3U);
+}
+
+TEST_F(Schedule, NeverPutsBackWhatTheRuleLeavesOut) {
+  crawl("http://a.test/", {});
+  must(pages_->merge());
+  RevisitRule rule;
+  rule.interval_of = [](const PageInfo&, std::uint64_t) { return RevisitRule::kNever; };
+  EXPECT_EQ(put_back(&rule).left_out_count, 1U);
+  rule.fetches_per_day = 0;
+  EXPECT_EQ(try_put_back(&rule).error().code, Errc::kInvalidArgument);
+}
+
 TEST_F(Schedule, RefusesFrontiersAndPagesOfOthers) {
   auto other = must(PageDb::open(*store_, "others"));
   must(other.merge());
@@ -201,6 +271,7 @@ TEST_F(Schedule, RefusesFrontiersAndPagesOfOthers) {
 }
 
 /// Whatever stops between a superstep and its pages: each page is fetched, or held.
+/// covers: A36, A37, A38
 TEST_F(Schedule, LosesNoPageOfARandomCrawl) {
   SeededRandom random;
   std::set<std::string> crawled;

@@ -132,6 +132,7 @@ class Frontier {
   /// The time from which there may be something to take; nothing: never, if nothing is put.
   [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;
   [[nodiscard]] std::uint64_t now_ms() const;         ///< the time, as take() has it
+  [[nodiscard]] std::string name() const;             ///< as it was opened
   [[nodiscard]] std::string pages() const;            ///< FrontierOptions::pages, as it was made
   [[nodiscard]] std::uint64_t next_id() const;        ///< above all ids that were ever put
   [[nodiscard]] std::uint64_t waiting_count() const;  ///< items that wait

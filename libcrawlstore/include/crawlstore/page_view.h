@@ -70,8 +70,12 @@ struct PageInfo {
   std::uint16_t http_status = 0;        ///< that an edit gave last, such as 404; 0: none did
   std::uint32_t failure_count = 0;      ///< fetches in a row that failed, up to now
 
-  /// Changes a second: (changes + 1) / (last crawl - first crawl); nothing when these are the same.
+  /// Changes a second, estimated from what crawls saw of them: of n intervals between crawls in the
+  /// time t, X with a change (none counts half), -n / t * ln((n - X + 0.5) / (n + 0.5)). Nothing
+  /// where all crawls were at one time. Source: Cho and Garcia-Molina, 2003.
   [[nodiscard]] std::optional<double> change_rate() const;
+  /// The same as Aduana has it: (X + 1) / t.
+  [[nodiscard]] std::optional<double> aduana_change_rate() const;
 };
 
 struct LinkStreamOptions {

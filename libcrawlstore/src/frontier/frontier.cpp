@@ -410,6 +410,10 @@ std::uint64_t Frontier::now_ms() const {
   return std::max(impl_->state.clock(), impl_->clock->now_ms());
 }
 
+std::string Frontier::name() const {
+  return impl_->own_name;
+}
+
 std::string Frontier::pages() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->last_version().table.pages;

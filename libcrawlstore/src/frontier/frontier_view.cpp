@@ -11,15 +11,19 @@
 #include "format/queue_run.h"
 #include "frontier/frontier_clock.h"
 #include "frontier/item_run_join.h"
+#include "frontier/item_walk.h"
 #include "frontier/snapshot_state.h"
 
 namespace crawlstore {
 namespace {
 
 using frontier::Item;
+using frontier::ItemWalk;
 using frontier::LaterItem;
+using frontier::LaterRun;
 using frontier::Lease;
 using frontier::State;
+using frontier::WaitingRun;
 
 FrontierEntry entry_of(const State& state, std::uint32_t group, const Item& item,
                        std::string_view body) {
@@ -134,6 +138,25 @@ Result<void> FrontierView::for_each_waiting(std::string_view group, const VisitE
   if (state.groups()[*number].later_count == 0) return {};
   return for_each_later(
       [&](const FrontierEntry& entry) { return entry.group != group || visit(entry); });
+}
+
+Result<void> FrontierView::for_each_id(const std::function<void(std::uint64_t id)>& visit) const {
+  const State& state = impl_->state;
+  for (const auto& [id, lease] : state.leases().all()) visit(id);
+  for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
+    for (const Item& item : state.groups()[group].items.all()) visit(item.id);
+  }
+  for (const LaterItem& later : state.later().held()) visit(later.item.id);
+  const auto walk = [&visit](ItemWalk items) -> Result<void> {
+    for (;;) {
+      CRAWLSTORE_TRY(const bool is_there, items.next());
+      if (!is_there) return {};
+      visit(items.item().id);
+    }
+  };
+  for (const WaitingRun& run : state.runs().all()) CRAWLSTORE_TRY(walk(ItemWalk(run)));
+  for (const LaterRun& run : state.later().runs()) CRAWLSTORE_TRY(walk(ItemWalk(run)));
+  return {};
 }
 
 Result<void> FrontierView::for_each_lease(const VisitEntry& visit) const {

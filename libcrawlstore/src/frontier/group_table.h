@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <tsl/robin_set.h>
 
 #include "base/seeded_hash.h"
 #include "format/frontier_table.h"
@@ -49,17 +52,18 @@ class GroupTable {
  public:
   explicit GroupTable(const format::GroupRule& default_rule) : default_{default_rule} {}
 
-  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(keys_.size()); }
-  [[nodiscard]] std::string_view key(std::uint32_t group) const { return keys_[group]; }
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(keys_->size()); }
+  [[nodiscard]] std::string_view key(std::uint32_t group) const { return (*keys_)[group]; }
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view key) const {
     const auto found = numbers_.find(key);
-    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+    return found == numbers_.end() ? std::nullopt : std::optional(*found);
   }
   /// Gives the next number to a key. Returns false if a group has it.
   bool add(std::string_view key) {
-    if (numbers_.contains(key)) return false;
+    if (find(key)) return false;
     const std::uint32_t number = count();
-    numbers_.emplace(keys_.emplace_back(key), number);
+    keys_->emplace_back(key);
+    numbers_.insert(number);
     groups_.emplace_back();
     return true;
   }
@@ -129,9 +133,31 @@ class GroupTable {
   }
 
  private:
+  using Keys = std::deque<std::string>;
+  struct KeyHash {
+    std::size_t operator()(std::uint32_t group) const { return hash((*keys)[group]); }
+    std::size_t operator()(std::string_view key) const { return hash(key); }
+    const Keys* keys = nullptr;
+    SeededHash hash{};
+  };
+  struct IsSameKey {
+    using is_transparent = void;
+    bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+    bool operator()(std::string_view key, std::uint32_t group) const {
+      return key == (*keys)[group];
+    }
+    bool operator()(std::uint32_t group, std::string_view key) const {
+      return key == (*keys)[group];
+    }
+    const Keys* keys = nullptr;
+  };
+  /// With 32 bits of each hash, so that few keys are compared.
+  using Numbers =
+      tsl::robin_set<std::uint32_t, KeyHash, IsSameKey, std::allocator<std::uint32_t>, true>;
+
   GroupSetting default_;
-  std::deque<std::string> keys_;  // which stay where they are
-  std::unordered_map<std::string_view, std::uint32_t, SeededHash> numbers_;
+  std::unique_ptr<Keys> keys_ = std::make_unique<Keys>();  // which stay where they are
+  Numbers numbers_{0, KeyHash{keys_.get()}, IsSameKey{keys_.get()}};
   std::vector<Group> groups_;
   Families families_;
   std::unordered_map<std::uint32_t, GroupSetting> settings_;  // of groups that have their own

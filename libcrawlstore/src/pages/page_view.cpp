@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
@@ -25,11 +26,26 @@ std::uint64_t segment_allocated_bytes(const format::SegmentEntry* entry) {
 
 }  // namespace
 
+namespace {
+
+double crawled_seconds(const PageInfo& page) {
+  constexpr double kSecond = 1e6;
+  return static_cast<double>(page.last_crawl_us - page.first_crawl_us) / kSecond;
+}
+
+}  // namespace
+
 std::optional<double> PageInfo::change_rate() const {
+  if (last_crawl_us <= first_crawl_us || crawl_count < 2) return std::nullopt;
+  const double intervals = static_cast<double>(crawl_count) - 1;
+  const double changes = change_count == 0 ? 0.5 : static_cast<double>(change_count);
+  return -intervals / crawled_seconds(*this) *
+         std::log((intervals - changes + 0.5) / (intervals + 0.5));
+}
+
+std::optional<double> PageInfo::aduana_change_rate() const {
   if (last_crawl_us <= first_crawl_us) return std::nullopt;
-  constexpr double kMicroseconds = 1e6;
-  return (static_cast<double>(change_count) + 1) * kMicroseconds /
-         static_cast<double>(last_crawl_us - first_crawl_us);
+  return (static_cast<double>(change_count) + 1) / crawled_seconds(*this);
 }
 
 /// A segment that the table names; nullptr if it names none.

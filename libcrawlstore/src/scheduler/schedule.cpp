@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include <crawlstore/frontier_view.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/schedule.h>
+
+#include "scheduler/revisit_times.h"
 
 namespace crawlstore {
 namespace {
@@ -20,42 +24,57 @@ Result<void> check_pages(const Frontier& frontier, const PageView& pages) {
   return fail(Errc::kInvalidArgument, "this frontier is not of these pages");
 }
 
-bool can_be_fetched(const PageInfo& page) {
-  const std::string_view url = page.url;
-  return page.state == PageState::kKnown &&
-         (url.starts_with("http://") || url.starts_with("https://"));
+bool is_of_http(std::string_view url) {
+  return url.starts_with("http://") || url.starts_with("https://");
 }
 
-/// New pages, put some thousand at a time.
+/// The body of an item for another visit to a page; of one for the first visit it is empty.
+std::string body_of(const PageInfo& page) {
+  return std::to_string(static_cast<unsigned>(page.state)) + '.' + std::to_string(page.crawl_count);
+}
+
+/// Pages, put some thousand at a time.
 class PagePutter {
  public:
   PagePutter(Frontier& frontier, const SchedulePolicy& policy)
       : frontier_(frontier), policy_(policy) {}
 
-  Result<void> add(const PageInfo& page) {
+  /// Returns false if the page is left out.
+  ///   time  not before; nothing: it is put for the first time
+  Result<bool> add(const PageInfo& page, std::optional<std::uint64_t> time = {}) {
     const auto priority = priority_of(page);
     std::string host = priority ? url_host(page.url) : std::string();
     if (host.empty()) {
       ++done_.left_out_count;
-      return {};
+      return false;
     }
-    hosts_.push_back(std::move(host));
-    items_.push_back({.group = hosts_.back(), .priority = *priority, .id = page.index});
-    return items_.size() < kPutPages ? Result<void>() : put();
+    texts_.push_back({std::move(host), time ? body_of(page) : std::string()});
+    items_.push_back({.group = texts_.back().host,
+                      .priority = *priority,
+                      .body = texts_.back().body,
+                      .not_before_ms = time.value_or(0),
+                      .id = page.index});
+    if (items_.size() >= kPutPages) CRAWLSTORE_TRY(put());
+    return true;
   }
   Result<void> put() {
     CRAWLSTORE_TRY(const auto done, frontier_.put(items_));
     done_.refused_count += done.refused.size();
     done_.put_count += items_.size() - done.refused.size();
     items_.clear();
-    hosts_.clear();
+    texts_.clear();
     return {};
   }
   [[nodiscard]] const ScheduledPages& done() const { return done_; }
 
  private:
+  struct Texts {
+    std::string host;
+    std::string body;
+  };
+
   [[nodiscard]] std::optional<double> priority_of(const PageInfo& page) const {
-    if (!can_be_fetched(page) || page.depth > policy_.depth_max) return std::nullopt;
+    if (!is_of_http(page.url) || page.depth > policy_.depth_max) return std::nullopt;
     if (policy_.priority_of) return policy_.priority_of(page);
     return -static_cast<double>(page.depth);
   }
@@ -63,18 +82,75 @@ class PagePutter {
   Frontier& frontier_;
   const SchedulePolicy& policy_;
   std::vector<FrontierItem> items_;
-  std::deque<std::string> hosts_;  // of them, which stay where they are
+  std::deque<Texts> texts_;  // of them, which stay where they are
   ScheduledPages done_;
 };
 
 /// The URL of a page; empty: another outcome than a failure is known of it since it was put, or the
 /// index has another page now.
 Result<std::string> url_to_fetch(const PageView& pages, const TakenItem& item) {
-  CRAWLSTORE_TRY(const PageState state, pages.state(item.id));
-  if (state != PageState::kKnown && state != PageState::kFailed) return {};
-  CRAWLSTORE_TRY(auto url, pages.url(item.id));
-  return url_host(url) == item.group ? std::move(url) : std::string();
+  CRAWLSTORE_TRY(auto page, pages.page(item.id));
+  const bool is_open = page.state == PageState::kKnown || page.state == PageState::kFailed;
+  if (!is_open && item.body != body_of(page)) return {};
+  return url_host(page.url) == item.group ? std::move(page.url) : std::string();
 }
+
+/// Pages that a frontier holds.
+Result<std::vector<bool>> held_pages(const Frontier& frontier, const Snapshot& snapshot,
+                                     std::uint64_t page_count) {
+  std::vector<bool> is_held(page_count);
+  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
+  if (std::ranges::find(frontiers, frontier.name(), &FrontierInfo::name) == frontiers.end()) {
+    return is_held;  // no commit has it yet
+  }
+  CRAWLSTORE_TRY(const auto held, FrontierView::open(snapshot, frontier.name()));
+  CRAWLSTORE_TRY(held.for_each_id([&is_held](std::uint64_t page) {
+    if (page < is_held.size()) is_held[page] = true;
+  }));
+  return is_held;
+}
+
+/// Pages that are not held, put back one by one.
+class PutBack {
+ public:
+  PutBack(Frontier& frontier, const SchedulePolicy& policy, const scheduler::RevisitTimes* times)
+      : putter_(frontier, policy), times_(times), now_ms_(frontier.now_ms()) {}
+
+  Result<void> add(const PageInfo& page) {
+    std::optional<std::uint64_t> time;
+    if (page.state != PageState::kKnown) {
+      time = times_ == nullptr ? RevisitRule::kNever : times_->next_visit(page, now_ms_);
+      if (page.state == PageState::kGone || *time >= kTimeEnd) {
+        ++left_out_count_;
+        return {};
+      }
+    }
+    CRAWLSTORE_TRY(const bool is_put, putter_.add(page, time));
+    if (!is_put) return {};
+    ++(time ? revisit_count_ : new_count_);
+    due_count_ += time && *time <= now_ms_ ? 1 : 0;
+    return {};
+  }
+  Result<void> put() { return putter_.put(); }
+  [[nodiscard]] PagesPutBack done() const {
+    return {.new_count = new_count_,
+            .revisit_count = revisit_count_,
+            .due_count = due_count_,
+            .refused_count = putter_.done().refused_count,
+            .left_out_count = putter_.done().left_out_count + left_out_count_};
+  }
+
+ private:
+  static constexpr std::uint64_t kTimeEnd = std::uint64_t{1} << 48;  // as a frontier takes them
+
+  PagePutter putter_;
+  const scheduler::RevisitTimes* times_;  // nullptr: nothing is visited again
+  std::uint64_t now_ms_;
+  std::uint64_t new_count_ = 0;
+  std::uint64_t revisit_count_ = 0;
+  std::uint64_t due_count_ = 0;
+  std::uint64_t left_out_count_ = 0;
+};
 
 /// Gives all back. Returns the error, or the one of that.
 tl::unexpected<Error> give_back(Frontier& frontier, std::span<const TakenItem> taken,
@@ -85,22 +161,68 @@ tl::unexpected<Error> give_back(Frontier& frontier, std::span<const TakenItem> t
   return tl::unexpected<Error>(given ? error : given.error());
 }
 
+/// Calls of(page) with each from a page on, until it fails.
+template <class Of>
+Result<void> for_each_page(const PageView& pages, std::uint64_t first, const Of& of) {
+  Result<void> done;
+  const auto visit = [&](const PageInfo& page) {
+    done = of(page);
+    return done.has_value();
+  };
+  CRAWLSTORE_TRY(pages.for_each_page(visit, first));
+  return done;
+}
+
 }  // namespace
 
 Result<ScheduledPages> put_pages(Frontier& frontier, const PageView& pages,
                                  const SchedulePolicy& policy, std::uint64_t first_page) {
   CRAWLSTORE_TRY(check_pages(frontier, pages));
   PagePutter putter(frontier, policy);
-  Result<void> put;
-  const auto add = [&](const PageInfo& page) {
-    put = putter.add(page);
-    return put.has_value();
+  ScheduledPages done;
+  const auto add = [&](const PageInfo& page) -> Result<void> {
+    if (page.state == PageState::kKnown) {
+      CRAWLSTORE_TRY(putter.add(page));
+    } else {
+      ++done.left_out_count;
+    }
+    return {};
   };
-  CRAWLSTORE_TRY(pages.for_each_page(add, std::max(first_page, frontier.next_id())));
-  if (put) put = putter.put();
-  if (!put) return tl::unexpected<Error>(put.error());
-  ScheduledPages done = putter.done();
+  CRAWLSTORE_TRY(for_each_page(pages, std::max(first_page, frontier.next_id()), add));
+  CRAWLSTORE_TRY(putter.put());
+  done.left_out_count += putter.done().left_out_count;
+  done.put_count = putter.done().put_count;
+  done.refused_count = putter.done().refused_count;
   done.next_page = std::max(first_page, pages.info().page_count);
+  return done;
+}
+
+Result<PagesPutBack> put_back(Frontier& frontier, const Snapshot& snapshot,
+                              const SchedulePolicy& policy, const RevisitRule* rule) {
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, frontier.pages()));
+  CRAWLSTORE_TRY(const auto is_held, held_pages(frontier, snapshot, pages.info().page_count));
+  std::optional<scheduler::RevisitTimes> times;
+  if (rule != nullptr) {
+    times.emplace(*rule);
+    CRAWLSTORE_TRY(times->check());
+  }
+  if (rule != nullptr && rule->kind == RevisitKind::kGain) {
+    CRAWLSTORE_TRY(for_each_page(pages, 0, [&times](const PageInfo& page) -> Result<void> {
+      times->add(page);
+      return {};
+    }));
+    times->balance();
+  }
+  PutBack put(frontier, policy, times ? &*times : nullptr);
+  std::uint64_t held_count = 0;
+  CRAWLSTORE_TRY(for_each_page(pages, 0, [&](const PageInfo& page) -> Result<void> {
+    if (!is_held[page.index]) return put.add(page);
+    ++held_count;
+    return {};
+  }));
+  CRAWLSTORE_TRY(put.put());
+  PagesPutBack done = put.done();
+  done.held_count = held_count;
   return done;
 }
 
