@@ -163,7 +163,7 @@ class Documents(Fixed):
 
     def test_hold_what_scripts_rely_on(self):
         info = json.loads(self.succeed("info", "x.crawl", "--json").out)
-        self.assertEqual(info["format_version"], 9)
+        self.assertEqual(info["format_version"], 10)
         self.assertEqual(info["uuid"], IDENTITY[1])
         self.assertEqual(info["file_bytes"], (self.folder / "x.crawl").stat().st_size)
         self.assertEqual((info["key_count"], info["drums"][0]["name"]), (301, "urls"))

@@ -22,7 +22,7 @@ RULE = [(r"score:.+", "number"), (r"rank:.+", "ordinal"), (r"(.+_)?hex", "hex"),
         (r"(.+_)?share", "share"),
         (r"(is|has)_.+", "flag"), (r"features_.+", "bits"),
         (r"(.+_)?(id|index|generation|sequence)", "ordinal"),
-        (r"rank|depth|pid|pass|born|owner|segment|iteration|linked_from|first_page|"
+        (r"rank|depth|pid|pass|born|owner|segment|iteration|linked_from|http_status|first_page|"
          r"first_logged_request|format_version|end_page", "ordinal"),
         (r"merge_requests|partition_keys_max", "count"),  # names of spec/format.md
         (r"damping|precision|residual|sum|l1_distance|score_change_max|"

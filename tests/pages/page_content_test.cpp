@@ -34,7 +34,7 @@ TEST(PageContent, CountsTheEventsOfAnEventRun) {
 }
 
 TEST(PageContent, NamesThePlaceOfAnEventThatIsWrong) {
-  const auto content = checked(with(event_run(), 24 + 32, std::uint16_t{9}));
+  const auto content = checked(with(event_run(), 24 + 32, std::uint16_t{10}));
   EXPECT_EQ(text_of(content), "the kind of an event is unknown");
   EXPECT_EQ(content.error().offset, 24u + 32u);
   EXPECT_EQ(code_of(checked(with(event_run(), 8, std::uint64_t{1}))), Errc::kSegmentInvalid);
@@ -53,8 +53,8 @@ TEST(PageContent, HasTheFieldsOfItsHeader) {
   for (const format::Field& field : format::describe_event_run(event_run())) {
     shown.push_back(field.name + " " + field.type + " " + field.value + field.problem);
   }
-  EXPECT_EQ(shown, (std::vector<std::string>{"magic hex64 0x314e52544e564543", "record_count u64 6",
-                                             "reserved zeros "}));
+  EXPECT_EQ(shown, (std::vector<std::string>{"magic hex64 0x314e52544e564543",
+                                             "record_count u64 10", "reserved zeros "}));
 }
 
 }  // namespace

@@ -96,7 +96,9 @@ Changes expected_changes(const Content& older, const Content& newer) {
                             page.first_crawl_us != now.first_crawl_us,
                             page.last_crawl_us != now.last_crawl_us,
                             page.score != now.score,
-                            page.content_hash != now.content_hash};
+                            page.content_hash != now.content_hash,
+                            page.http_status != now.http_status,
+                            page.failure_count != now.failure_count};
     if (fields.any()) changes.pages[name] = words(&page, &now, fields);
   }
   for (const auto& [name, page] : newer.pages) {
