@@ -185,7 +185,7 @@ Action define_schedule(Parser& parser) {
       "no URL of HTTP names, and what is deeper than --depth-max, is left out; what is beyond the "
       "limit of its host (RULE: limit=1000) is refused (exit code 1). Both for good, once a page "
       "that came later was put. Pages that are crawled or gone when it is their turn are not "
-      "printed.\n"
+      "printed. `crawlstore import --frontier` does the same at its end.\n"
       "--rescore counts the pages that got another priority (changed_count), and those that came "
       "after the scores were computed: these keep theirs (unscored_count), which is minus the "
       "depth, and so behind all scores. What was taken before leaves first as ever. All of it or "

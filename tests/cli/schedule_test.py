@@ -140,6 +140,31 @@ class Schedule(PagesTest):
         self.assertIn(b"takeable_count", self.succeed("schedule", "x.crawl", "--due", "3h").out)
         self.refuse(2, b"excludes", "--due", "1h", "--database", "pages")
 
+    def test_is_done_by_import(self):
+        urls = [f"http://h{n}.test/" for n in range(3)]
+        done = self.seed(*urls[:2], words=["--frontier"])
+        self.assertEqual((done["put_count"], done["left_out_count"], done["over_limit_count"]),
+                         (2, 0, 0))
+        self.assertEqual(sorted(self.take()), urls[:2])
+        self.assertEqual(self.seed(*urls, "mailto:x", words=["--frontier=frontier"])["put_count"],
+                         1)
+        self.assertEqual(list(self.take()), urls[2:])
+        self.assertEqual(self.seed(words=["--frontier"])["put_count"], 0)
+        self.assertEqual(self.seed("http://z.test/", words=["--frontier", "two"])["put_count"], 4)
+        self.assertEqual(len(self.take("--frontier", "two")), 4)
+        self.assert_whole()
+
+    def test_is_refused_by_import_before_it_reads(self):
+        self.run_checked("frontier", "x.crawl", "--put", "-", data=b"a\t1\tb\n")
+        (self.folder / "a.txt").write_text("http://a.test/\n")
+        for words, message in ((["--frontier"], b"--frontier NAME makes one"),
+                               (["--frontier", "a.txt"], b"--frontier comes after all inputs"),
+                               (["--frontier", "new", "--no-merge"], b"excludes")):
+            answer = self.run_command("import", "x.crawl", "a.txt", "--format", "urls", *words)
+            self.assertEqual(answer.code, 2, answer.err)
+            self.assertIn(message, answer.err)
+        self.assertEqual(self.run_command("pages", "x.crawl").code, 1)
+
     def test_crawls_a_whole_site_by_shell(self):
         """Every page that can be reached is fetched once, by take, import, done and schedule."""
         dice = random.Random(command.SEED)
