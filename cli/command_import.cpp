@@ -22,6 +22,7 @@ struct ImportOptions {
   std::string database;
   std::optional<std::uint64_t> index_gap;
   std::string unparsed;
+  std::optional<std::string> frontier;  // that gets the new pages; empty: the usual one
   bool no_merge = false;
   bool is_strict = false;
   bool as_json = false;
@@ -73,6 +74,7 @@ int run(ImportOptions& options) {
                        .raw = options.session.raw,
                        .index_gap = options.index_gap,
                        .unparsed = options.unparsed,
+                       .frontier = options.frontier,
                        .no_merge = options.no_merge,
                        .is_strict = options.is_strict,
                        .as_json = options.as_json,
@@ -128,6 +130,10 @@ constexpr const char* kImportFooter =
     "was read before an error or a signal is remembered; reading an input again does no harm, but "
     "that a page event counts as one crawl more. A first Ctrl-C stops the reading, or a superstep, "
     "soon: the edits wait in the file then, for `merge` or the next import.\n"
+    "With --frontier, which comes after all INPUTs, a crawl needs no `schedule`: each import puts "
+    "what is new (put_count), but for what left_out_count and over_limit_count count, which are "
+    "`schedule`'s left_out_count and refused_count (exit code 1). An import that ends early puts "
+    "nothing; the next one does.\n"
     "Where the database has the scores of `crawlstore rank FILE opic`, they are brought up to date "
     "in the commit of the last superstep, so that one rollback takes back both; opic_giver_count "
     "is how many pages gave their cash on.";
@@ -153,11 +159,13 @@ Action define_import(Parser& parser) {
             {1, std::uint64_t{1} << 40});
   parser.text("--unparsed OUT", options->unparsed,
               "list in this file all that is no URL by the URL Standard: where, why, what");
-  parser
-      .flag("--no-merge", options->no_merge,
-            "run no superstep at the end: edits wait in the file, for `merge` or the next "
-            "import; a superstep that memory calls for runs all the same")
-      .excludes(drum);
+  const auto no_merge =
+      parser
+          .flag("--no-merge", options->no_merge,
+                "run no superstep at the end: edits wait in the file, for `merge` or the next "
+                "import; a superstep that memory calls for runs all the same")
+          .excludes(drum);
+  add_frontier_filled(parser, options->frontier).excludes(drum).excludes(no_merge);
   parser.flag("--strict", options->is_strict,
               "import nothing when an input or a line of it is refused (exit 1): reads each INPUT "
               "twice, which must be a file, of urls, edges or jsonl. What only the database "

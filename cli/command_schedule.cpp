@@ -1,102 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include <crawlstore/frontier_view.h>
-#include <crawlstore/schedule.h>
-
 #include "cli/console.h"
 #include "cli/exit_code.h"
-#include "cli/frontier_source.h"
 #include "cli/options.h"
+#include "cli/page_schedule.h"
 #include "cli/page_source.h"
+#include "cli/progress.h"
+#include "cli/score_source.h"
+#include "cli/stop_signals.h"
 #include "cli/verb.h"
+#include "cli/wall_clock.h"
 #include "model/format_text.h"
+#include "model/frontier_forecast.h"
 #include "model/frontier_rule.h"
 
 namespace crawlstore::cli {
 namespace {
 
+constexpr std::uint64_t kItemsAtOnce = 1 << 16;
+
 struct ScheduleVerbOptions {
-  FrontierSourceOptions source;
-  std::string database{"pages"};
+  PageScheduleOptions pages;
   std::optional<std::uint64_t> depth_max;
   std::optional<model::RuleChange> default_rule;
+  std::string scores;        ///< empty: no rescoring
+  std::uint64_t due_ms = 0;  ///< 0: no forecast
   bool as_json = false;
+  bool quiet = false;
 };
 
-Result<model::Document> put_new_pages(OpenFrontier& target, const PageView& pages,
-                                      const ScheduleVerbOptions& options, int& code) {
-  SchedulePolicy policy;
-  policy.depth_max =
-      static_cast<std::uint32_t>(options.depth_max.value_or(std::uint64_t{policy.depth_max}));
-  CRAWLSTORE_TRY(const auto done, put_pages(target.frontier, pages, policy));
-  model::Document document{{{"name", model::Unit::kText, target.name},
-                            {"page_count", model::Unit::kCount, pages.info().page_count},
-                            {"put_count", model::Unit::kCount, done.put_count},
-                            {"left_out_count", model::Unit::kCount, done.left_out_count},
-                            {"refused_count", model::Unit::kCount, done.refused_count},
-                            {"waiting_count", model::Unit::kCount, target.frontier.waiting_count()},
-                            {"leased_count", model::Unit::kCount, target.frontier.leased_count()}},
+model::Field count_of(const char* name, std::uint64_t count) {
+  return {name, model::Unit::kCount, count};
+}
+
+model::Field name_of_frontier(const std::string& name) {
+  return {"name", model::Unit::kText, name};
+}
+
+int put_new(PageScheduleOptions options, const ScheduleVerbOptions& given) {
+  if (given.default_rule) {
+    const std::string problem = model::change_rule(*given.default_rule, options.default_rule);
+    if (!problem.empty()) return fail_with("schedule: --default: " + problem, kExitUsage);
+  }
+  if (given.depth_max) options.policy.depth_max = static_cast<std::uint32_t>(*given.depth_max);
+  const std::string& path = options.source.path;
+  auto store = open_store(path, options.source.lock_wait_seconds);
+  if (!store) return fail_with(path, store.error());
+  const auto snapshot = store->snapshot();
+  if (!snapshot) return fail_with(path, snapshot.error());
+  int code = kExitDone;
+  if (!open_pages(*snapshot, {.path = path, .database = options.database}, code)) return code;
+  const auto name = choose_frontier_of_pages(*snapshot, options, code);
+  if (!name) return code;
+  const auto done = schedule_pages(*store, *name, options);
+  if (!done) return fail_with(path, done.error());
+  if (const auto closed = store->close(); !closed) return fail_with(path, closed.error());
+  const int printed =
+      print_document({{name_of_frontier(*name), count_of("page_count", done->page_count),
+                       count_of("put_count", done->pages.put_count),
+                       count_of("left_out_count", done->pages.left_out_count),
+                       count_of("refused_count", done->pages.refused_count),
+                       count_of("waiting_count", done->waiting_count),
+                       count_of("leased_count", done->leased_count)},
+                      {}},
+                     given.as_json);
+  if (printed != kExitDone) return printed;
+  return done->pages.refused_count == 0 ? kExitDone : kExitNo;
+}
+
+/// Gives the pages that wait the priorities that they have in `scores`.
+///   errors  kCancelled: `progress` stopped it, and nothing has changed
+Result<model::Document> rescore(OpenFrontier& target, const ScoreView& scores,
+                                const Progress& progress) {
+  const std::uint64_t waiting_count = target.frontier.waiting_count();
+  std::uint64_t asked_count = 0;
+  std::uint64_t unscored_count = 0;
+  Result<void> read;
+  const auto score_of = [&](std::uint64_t page) -> Result<std::optional<double>> {
+    if (asked_count++ % kItemsAtOnce == 0 && !progress(asked_count - 1, waiting_count)) {
+      return fail(Errc::kCancelled, "cancelled");
+    }
+    return scores.score(page);
+  };
+  const auto priority_of = [&](std::string_view, std::uint64_t page, double priority) {
+    const auto score = score_of(page);
+    if (score) {
+      unscored_count += *score ? 0U : 1U;
+      return std::optional(score->value_or(priority));
+    }
+    read = tl::unexpected<Error>(score.error());
+    return std::optional(std::numeric_limits<double>::quiet_NaN());  // ends the call
+  };
+  const auto rewritten = target.frontier.rewrite(priority_of);
+  CRAWLSTORE_TRY(read);
+  CRAWLSTORE_TRY(const auto counts, rewritten);
+  model::Document document{{name_of_frontier(target.name),
+                            {"scores", model::Unit::kText, scores.info().name},
+                            count_of("changed_count", counts.changed_count),
+                            count_of("unscored_count", unscored_count),
+                            count_of("waiting_count", target.frontier.waiting_count()),
+                            count_of("leased_count", target.frontier.leased_count())},
                            {}};
   CRAWLSTORE_TRY(target.close());
-  code = done.refused_count == 0 ? kExitDone : kExitNo;
   return document;
 }
 
-/// Looks before anything is made. Without success it has said why.
-bool can_schedule(const PageSourceOptions& source, const ScheduleVerbOptions& options, int& code) {
-  const auto snapshot = open_snapshot(source.path, false);
-  if (!snapshot) {
-    code = fail_with(source.path, snapshot.error());
-    return false;
-  }
-  if (!open_pages(*snapshot, source, code)) return false;
-  const auto name = choose_frontier(*snapshot, options.source, true, code);
-  if (!name) return false;
-  const auto frontiers = FrontierView::list(*snapshot);
-  if (!frontiers) {
-    code = fail_with(source.path, frontiers.error());
-    return false;
-  }
-  const auto same = std::ranges::find(*frontiers, *name, &FrontierInfo::name);
-  if (same == frontiers->end() || same->pages == options.database) return true;
-  code = fail_with(fmt::format("{}: the items of the frontier `{}` are not the pages of `{}`; "
-                               "--frontier NAME makes one whose are",
-                               model::format_printable(source.path), model::format_printable(*name),
-                               model::format_printable(options.database)),
-                   kExitUsage);
-  return false;
-}
-
-int run(const ScheduleVerbOptions& options) {
+int rescore_waiting(const PageScheduleOptions& options, const ScheduleVerbOptions& given) {
   const std::string& path = options.source.path;
-  FrontierOptions made;
-  made.pages = options.database;
-  if (options.default_rule) {
-    const std::string problem = model::change_rule(*options.default_rule, made.default_rule);
-    if (!problem.empty()) return fail_with("schedule: --default: " + problem, kExitUsage);
-  }
-  const PageSourceOptions source{.path = path, .database = options.database};
   int code = kExitDone;
-  if (!can_schedule(source, options, code)) return code;
-  auto target = open_frontier(options.source, true, made, code);
+  auto target = open_frontier(options.source, false, {}, code);
   if (!target) return code;
   const auto snapshot = target->store.snapshot();
   if (!snapshot) return fail_with(path, snapshot.error());
-  const auto view = open_pages(*snapshot, source, code);
-  if (!view) return code;
-  if (view->info().event_count != 0) {
-    note(fmt::format("{0}: {1} not merged yet; `crawlstore merge {0}` makes pages of them",
-                     model::format_printable(path),
-                     model::format_counted(view->info().event_count, "edit")));
+  const PageSourceOptions source{.path = path, .database = options.database};
+  const auto pages = open_pages(*snapshot, source, code);
+  if (!pages) return code;
+  if (target->frontier.pages() != options.database) {
+    return fail_with(
+        fmt::format("{}: the items of the frontier `{}` are not the pages of `{}`; --frontier NAME "
+                    "chooses another one, --database NAME other pages",
+                    model::format_printable(path), model::format_printable(target->name),
+                    model::format_printable(options.database)),
+        kExitUsage);
   }
-  const auto document = put_new_pages(*target, *view, options, code);
-  if (!document) return fail_with(path, document.error());
-  const int printed = print_document(*document, options.as_json);
-  return printed == kExitDone ? code : printed;
+  const auto scores =
+      open_scores(*pages, source, {.name = given.scores, .option = "--rescore"}, code);
+  if (!scores) return code;
+  const StopSignals stop;
+  const auto document = [&] {
+    WorkBar bar("rescore", stop, given.quiet, "pages");
+    return rescore(*target, *scores, bar.progress());
+  }();
+  if (document) return print_document(*document, given.as_json);
+  if (document.error().code != Errc::kCancelled) return fail_with(path, document.error());
+  note("stopped; the frontier is as it was");
+  return exit_code_of_signal(stop.requested());
+}
+
+int show_due(const FrontierSourceOptions& source, const ScheduleVerbOptions& given) {
+  const std::string& path = source.path;
+  const auto snapshot = open_snapshot(path, false);
+  if (!snapshot) return fail_with(path, snapshot.error());
+  int code = kExitDone;
+  const auto name = choose_frontier(*snapshot, source, false, code);
+  if (!name) return code;
+  const auto frontier = FrontierView::open(*snapshot, *name);
+  if (!frontier) return fail_with(path, frontier.error());
+  const std::uint64_t now_ms = frontier->info().time_at_ms(wall_clock_us());
+  const model::ForecastTime time{.now_ms = now_ms, .end_ms = now_ms + given.due_ms};
+  const auto found = model::forecast(*frontier, time);
+  if (!found) return fail_with(path, found.error());
+  const auto end_us = static_cast<std::int64_t>(time.end_ms * 1000);
+  return print_document({{name_of_frontier(*name),
+                          {"end_us", model::Unit::kTimeUs, end_us},
+                          count_of("group_count", frontier->info().group_count),
+                          count_of("waiting_count", frontier->info().waiting_count),
+                          count_of("leased_count", frontier->info().leased_count),
+                          count_of("visitable_group_count", found->visitable_group_count),
+                          count_of("takeable_count", found->takeable_count),
+                          count_of("due_item_count", found->due_item_count),
+                          count_of("ending_lease_count", found->ending_lease_count)},
+                         {}},
+                        given.as_json);
+}
+
+int run(const ScheduleVerbOptions& options) {
+  if (options.due_ms != 0) return show_due(options.pages.source, options);
+  if (!options.scores.empty()) return rescore_waiting(options.pages, options);
+  return put_new(options.pages, options);
 }
 
 }  // namespace
@@ -110,7 +185,16 @@ Action define_schedule(Parser& parser) {
       "no URL of HTTP names, and what is deeper than --depth-max, is left out; what is beyond the "
       "limit of its host (RULE: limit=1000) is refused (exit code 1). Both for good, once a page "
       "that came later was put. Pages that are crawled or gone when it is their turn are not "
-      "printed.\n"
+      "printed. `crawlstore import --frontier` does the same at its end.\n"
+      "--rescore counts the pages that got another priority (changed_count), and those that came "
+      "after the scores were computed: these keep theirs (unscored_count), which is minus the "
+      "depth, and so behind all scores. What was taken before leaves first as ever. All of it or "
+      "nothing is committed.\n"
+      "--due reads FILE beside any writer, and tells of any frontier: the groups that may be "
+      "visited now (visitable_group_count); what can be taken until then at most, one item a "
+      "visit, by the rules of groups and their parents where all that is taken is done at once "
+      "(takeable_count); items whose own time comes (due_item_count), and leases that end "
+      "(ending_lease_count).\n"
       "A shell crawls so, where a fetcher writes an event a page:\n"
       "  crawlstore import x.crawl urls.txt --format urls\n"
       "  crawlstore schedule x.crawl --default delay=2s\n"
@@ -119,18 +203,32 @@ Action define_schedule(Parser& parser) {
       "  crawlstore import x.crawl events.jsonl --format jsonl   # before `done`: it may be "
       "killed\n"
       "  cut -f1 taken.tsv | crawlstore done x.crawl -; crawlstore schedule x.crawl");
-  add_frontier_source(parser, options->source);
-  add_database(parser, options->database, "the pages");
-  add_count(parser, "--depth-max", options->depth_max, "links from a seed, at most (default: any)",
-            {0, UINT32_MAX});
-  const auto parse = [options](const std::string& text) {
-    return model::parse_rule(text, options->default_rule.emplace());
-  };
-  parser.parsed(
-      "--default RULE", parse,
-      "of a frontier that is made: the rule of hosts that have none (`crawlstore frontier "
-      "--help`)");
+  add_frontier_source(parser, options->pages.source);
+  const std::vector<Option> of_put{
+      add_count(parser, "--depth-max", options->depth_max,
+                "links from a seed, at most (default: any)", {0, UINT32_MAX}),
+      parser.parsed(
+          "--default RULE",
+          [options](const std::string& text) {
+            return model::parse_rule(text, options->default_rule.emplace());
+          },
+          "of a frontier that is made: the rule of hosts that have none (`crawlstore frontier "
+          "--help`)")};
+  const auto database = add_database(parser, options->pages.database, "the pages");
+  const auto rescored = parser.text(
+      "--rescore NAME", options->scores,
+      "put nothing: give all pages that wait their scores of `crawlstore rank`, such as pagerank, "
+      "as priorities");
+  const auto due =
+      add_duration(parser, "--due TIME", options->due_ms,
+                   "put nothing, and change nothing: say what comes within this time, such as 1h");
+  due.excludes(rescored).excludes(database);
+  for (const Option& option : of_put) {
+    due.excludes(option);
+    rescored.excludes(option);
+  }
   add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }
 

@@ -125,6 +125,22 @@ Option add_frontier(Parser& parser, std::string& name) {
       .check(check_name);
 }
 
+Option add_frontier_filled(Parser& parser, std::optional<std::string>& name) {
+  const auto keep = [&name](const std::string& text) -> std::string {
+    name = text;
+    if (text.empty()) return {};
+    std::error_code ignored;
+    const bool is_input = text == "-" || std::filesystem::exists(text, ignored);
+    // Else an input would get lost that stands where a name may stand.
+    return is_input ? text + " is an input; --frontier comes after all inputs" : check_name(text);
+  };
+  return parser
+      .parsed("--frontier [NAME]", keep,
+              "put the pages that are new into this frontier at the end, as `schedule` does "
+              "(default: the only one, or `frontier`)")
+      .with_optional_value();
+}
+
 Option add_duration(Parser& parser, const std::string& spelling, std::uint64_t& to_ms,
                     const std::string& help, NoDuration word) {
   const auto parse = [&to_ms, word](const std::string& text) -> std::string {

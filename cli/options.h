@@ -57,6 +57,9 @@ Option add_queue(Parser& parser, std::string& name, const std::string& help);
 /// --frontier NAME.
 Option add_frontier(Parser& parser, std::string& name);
 
+/// --frontier [NAME], of one that gets pages: `name` is empty where NAME is left out.
+Option add_frontier_filled(Parser& parser, std::optional<std::string>& name);
+
 /// The milliseconds that the word `none` stands for, where it is taken.
 struct NoDuration {
   std::optional<std::uint64_t> none;

@@ -16,6 +16,8 @@
 #include "cli/input_size.h"
 #include "cli/line_reader.h"
 #include "cli/open_input.h"
+#include "cli/options.h"
+#include "cli/page_schedule.h"
 #include "cli/page_sink.h"
 #include "cli/progress.h"
 #include "cli/refused_inputs.h"
@@ -339,6 +341,48 @@ Result<std::optional<std::uint64_t>> finish(PageSink& sink) {
   return merged;
 }
 
+PageScheduleOptions schedule_of(const PageImportOptions& options) {
+  return {.source = {.path = options.path,
+                     .name = *options.frontier,
+                     .lock_wait_seconds = options.lock_wait_seconds},
+          .database = options.database};
+}
+
+/// Whether the new pages can be put into the frontier, if they are to be. On failure says why, and
+/// leaves the exit code in `code`.
+bool can_fill_frontier(const PageImportOptions& options, int& code) {
+  std::error_code ignored;
+  if (!options.frontier || !std::filesystem::exists(options.path, ignored)) return true;
+  const auto snapshot = open_snapshot(options.path, false);
+  if (snapshot) return choose_frontier_of_pages(*snapshot, schedule_of(options), code).has_value();
+  code = fail_with(options.path, snapshot.error());
+  return false;
+}
+
+/// Puts the new pages into the frontier. On failure as can_fill_frontier().
+std::optional<ScheduledPages> fill_frontier(PageSink& sink, const PageImportOptions& options,
+                                            int& code) {
+  if (!sink.naming()) return ScheduledPages{};
+  const auto fail_here = [&](const Error& error) {
+    code = fail_with(options.path, error);
+    return std::nullopt;
+  };
+  const auto schedule = schedule_of(options);
+  const auto snapshot = sink.store().snapshot();
+  if (!snapshot) return fail_here(snapshot.error());
+  const auto name = choose_frontier_of_pages(*snapshot, schedule, code);
+  if (!name) return std::nullopt;
+  const auto done = schedule_pages(sink.store(), *name, schedule);
+  if (!done) return fail_here(done.error());
+  return done->pages;
+}
+
+void add_put_counts(model::Document& document, const ScheduledPages& done) {
+  document.fields.push_back({"put_count", model::Unit::kCount, done.put_count});
+  document.fields.push_back({"left_out_count", model::Unit::kCount, done.left_out_count});
+  document.fields.push_back({"over_limit_count", model::Unit::kCount, done.refused_count});
+}
+
 /// Reads all lines, which are to be read again then, and takes none.
 int check_lines(const PageImportOptions& options, const StopSignals& stop,
                 const model::ImportCounts& counts) {
@@ -355,12 +399,14 @@ int check_lines(const PageImportOptions& options, const StopSignals& stop,
 }  // namespace
 
 int import_pages(PageImportOptions options) {
+  int code = kExitDone;
+  if (!can_fill_frontier(options, code)) return code;
   const StopSignals stop;
   model::ImportCounts counts;
   auto looked = drop_refused_inputs(options.inputs, options.path, stop);
   counts.refused_inputs = looked.refused_count;
   if (options.is_strict) {
-    const int code = check_lines(options, stop, counts);
+    code = check_lines(options, stop, counts);
     if (code != kExitDone) return code;
   }
   std::error_code ignored;
@@ -390,21 +436,25 @@ int import_pages(PageImportOptions options) {
   const Result<void> listed = unparsed->finish();
   Result<std::optional<std::uint64_t>> finished;
   if (!options.no_merge && stop.requested() == 0) finished = finish(*sink);
+  const bool fills = options.frontier && is_read && finished && stop.requested() == 0;
+  const auto filled = fills ? fill_frontier(*sink, options, code) : std::nullopt;
   const PagesStatus status = sink->status();
   const Result<void> closed = sink->close();
   if (!is_read) return tell(import.failure());
   if (!finished) return fail_with(options.path, finished.error());
   if (!closed) return fail_with(options.path, closed.error());
   if (!listed) return fail_with(options.unparsed, listed.error());
+  if (code != kExitDone) return code;
   model::Document document = model::import_view(import.counts(), sink->first_status(), status);
   if (*finished) document.fields.push_back({"opic_giver_count", model::Unit::kCount, **finished});
+  if (filled) add_put_counts(document, *filled);
   const int printed = print_document(document, options.as_json);
   if (printed != kExitDone) return printed;
   if (stop.requested() != 0) {
     if (status.edit_count != 0 && !options.quiet) tell_waiting(status.edit_count);
     return exit_code_of_signal(stop.requested());
   }
-  return import.has_refused() ? kExitNo : kExitDone;
+  return import.has_refused() || (filled && filled->refused_count != 0) ? kExitNo : kExitDone;
 }
 
 }  // namespace crawlstore::cli

@@ -21,6 +21,7 @@ struct PageImportOptions {
   bool raw = false;
   std::optional<std::uint64_t> index_gap;  ///< PagesOptions::index_gap_max
   std::string unparsed;                    ///< a file that lists what is no URL; empty: none
+  std::optional<std::string> frontier{};   ///< that gets the new pages; empty: the usual one
   bool no_merge = false;
   bool is_strict = false;  ///< nothing is imported when a line is not of the format
   bool as_json = false;

@@ -53,6 +53,8 @@ class PageSink {
   /// Of the database now, and as it was when it was opened.
   [[nodiscard]] PagesStatus status() const;
   [[nodiscard]] const PagesStatus& first_status() const { return first_status_; }
+  /// It has committed what merge() did.
+  [[nodiscard]] Store& store() { return store_; }
   /// Commits what waits, and gives the file back.
   Result<void> close();
 

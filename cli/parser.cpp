@@ -132,6 +132,10 @@ Option Option::needs(Option other) const {
   return Option(option_->needs(other.option_));
 }
 
+Option Option::with_optional_value() const {
+  return Option(option_->expected(0, 1));
+}
+
 Option Option::check(const Check& passes) const {
   return Option(option_->check(passes));
 }

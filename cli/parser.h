@@ -26,6 +26,8 @@ class Option {
   Option required() const;
   Option excludes(Option other) const;
   Option needs(Option other) const;
+  /// The value may be left out; the text is empty then.
+  Option with_optional_value() const;
   /// Each text that is given must pass, before any is taken.
   Option check(const Check& passes) const;
   Option one_of(const std::vector<std::string>& words) const;

@@ -65,6 +65,30 @@ ByRule by_rule(const State& state, const FrontierRule& default_rule) {
           std::max(hard_from_ms, from(group.soft_time_ms, rule.delay_ms))};
 }
 
+/// Counts visits by `end_ms` at an interval from `even_ms` on, and those that a burst lets come
+/// earlier.
+std::uint64_t even_visits(std::uint64_t even_ms, std::uint64_t interval_ms, std::uint64_t burst,
+                          std::uint64_t end_ms) {
+  if (interval_ms == 0) return UINT64_MAX;
+  if (even_ms <= end_ms) return burst + (end_ms - even_ms) / interval_ms;
+  const std::uint64_t early = (even_ms - end_ms + interval_ms - 1) / interval_ms;
+  return burst - std::min(burst, early);
+}
+
+std::uint64_t visits_by(const ByRule& by, const ForecastTime& time) {
+  const std::uint64_t from_ms = std::max(time.now_ms, by.due_ms());
+  if (from_ms > time.end_ms) return 0;
+  const std::uint64_t even_ms = std::max(from_ms, by.group.hard_time_ms);
+  const std::uint64_t interval_ms = by.rule.hard_ms;
+  const std::uint64_t burst = by.rule.burst;
+  if (by.group.failure_count == 0 || interval_ms == 0) {
+    return even_visits(even_ms, interval_ms, burst, time.end_ms);
+  }
+  // The first visit is one by the interval after failures, and succeeds.
+  const std::uint64_t longer_ms = stretched(interval_ms, by.group.failure_count);
+  return 1 + even_visits(even_ms + longer_ms, interval_ms, burst, time.end_ms);
+}
+
 /// The time from which an item waits; 0: one does. kNever: none does by itself
 std::uint64_t waits_from(const GroupState& state) {
   if (state.group.waiting_count > 0) return 0;
@@ -117,6 +141,16 @@ std::optional<std::uint64_t> due_ms(const GroupState& state, const FrontierRule&
   std::uint64_t due = std::max(waits_from(state), by_rule(state, default_rule).due_ms());
   if (state.parent) due = std::max(due, by_rule(*state.parent, default_rule).due_ms());
   return due == kNever ? std::nullopt : std::optional(due);
+}
+
+std::uint64_t visit_count_max(const GroupState& state, const FrontierRule& default_rule,
+                              const ForecastTime& time) {
+  return visits_by(by_rule(state, default_rule), time);
+}
+
+std::uint64_t visit_count_max(const ParentState& state, const FrontierRule& default_rule,
+                              const ForecastTime& time) {
+  return visits_by(by_rule(state, default_rule), time);
 }
 
 std::string why_not_now(const GroupState& state, const FrontierRule& default_rule,

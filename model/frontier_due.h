@@ -38,6 +38,18 @@ struct GroupState {
 /// interval, where no other group may be visited. nothing: never
 std::optional<std::uint64_t> due_ms(const GroupState& state, const FrontierRule& default_rule);
 
+/// From now to a time that is not before it.
+struct ForecastTime {
+  std::uint64_t now_ms = 0;
+  std::uint64_t end_ms = 0;
+};
+/// Returns how many visits the rule of the group alone allows in that time at most, one by one and
+/// at the hard interval; UINT64_MAX if it has no interval.
+std::uint64_t visit_count_max(const GroupState& state, const FrontierRule& default_rule,
+                              const ForecastTime& time);
+std::uint64_t visit_count_max(const ParentState& state, const FrontierRule& default_rule,
+                              const ForecastTime& time);
+
 /// Returns why the group may not be visited now, in plain words; empty: it may. Where its parent
 /// keeps it waiting for longer than its own rule, names the parent: "parent 10.0.0.1: delay of 2.0
 /// s".

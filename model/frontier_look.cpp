@@ -177,6 +177,12 @@ const GroupState* FrontierLook::find(std::string_view key) const {
 }
 
 Result<FrontierLook> look_at(const FrontierView& frontier) {
+  CRAWLSTORE_TRY(auto look, read_look(frontier));
+  sort_by_due(look);
+  return look;
+}
+
+Result<FrontierLook> read_look(const FrontierView& frontier) {
   FrontierLook look;
   look.info = frontier.info();
   look.next_due_ms = frontier.next_due_ms();
@@ -212,7 +218,6 @@ Result<FrontierLook> look_at(const FrontierView& frontier) {
     return true;
   }));
   set_parents(look.groups, by_key);
-  sort_by_due(look);
   return look;
 }
 

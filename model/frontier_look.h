@@ -35,6 +35,8 @@ struct FrontierLook {
 /// errors  of damage
 /// cost    two passes over groups, one over items whose time has not come, and over leases
 Result<FrontierLook> look_at(const FrontierView& frontier);
+/// Returns the same with the groups in the order in which they came, and without `due_ms`.
+Result<FrontierLook> read_look(const FrontierView& frontier);
 /// One group, at the cost of a pass over leases, each group of which is looked up, and, if it has
 /// some, over later items.
 Result<std::optional<GroupState>> group_state(const FrontierView& frontier, std::string_view key);
