@@ -10,6 +10,7 @@
 #include "cli/page_schedule.h"
 #include "cli/page_source.h"
 #include "cli/progress.h"
+#include "cli/revisit_options.h"
 #include "cli/score_source.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
@@ -27,6 +28,7 @@ struct ScheduleVerbOptions {
   PageScheduleOptions pages;
   std::optional<std::uint64_t> depth_max;
   std::optional<model::RuleChange> default_rule;
+  RevisitOptions revisits;
   std::string scores;        ///< empty: no rescoring
   std::uint64_t due_ms = 0;  ///< 0: no forecast
   bool as_json = false;
@@ -41,11 +43,42 @@ model::Field name_of_frontier(const std::string& name) {
   return {"name", model::Unit::kText, name};
 }
 
-int put_new(PageScheduleOptions options, const ScheduleVerbOptions& given) {
+int print_put(const std::string& name, const PageScheduleDone& done, bool as_json) {
+  const int printed = print_document(
+      {{name_of_frontier(name), count_of("page_count", done.page_count),
+        count_of("put_count", done.pages.put_count),
+        count_of("left_out_count", done.pages.left_out_count),
+        count_of("refused_count", done.pages.refused_count),
+        count_of("waiting_count", done.waiting_count), count_of("leased_count", done.leased_count)},
+       {}},
+      as_json);
+  if (printed != kExitDone) return printed;
+  return done.pages.refused_count == 0 ? kExitDone : kExitNo;
+}
+
+int print_back(const std::string& name, const PageScheduleDone& done, bool as_json) {
+  const int printed = print_document(
+      {{name_of_frontier(name), count_of("page_count", done.page_count),
+        count_of("new_count", done.back.new_count),
+        count_of("revisit_count", done.back.revisit_count),
+        count_of("due_count", done.back.due_count), count_of("held_count", done.back.held_count),
+        count_of("left_out_count", done.back.left_out_count),
+        count_of("refused_count", done.back.refused_count),
+        count_of("waiting_count", done.waiting_count), count_of("leased_count", done.leased_count)},
+       {}},
+      as_json);
+  if (printed != kExitDone) return printed;
+  return done.back.refused_count == 0 ? kExitDone : kExitNo;
+}
+
+int put(PageScheduleOptions options, ScheduleVerbOptions& given) {
   if (given.default_rule) {
     const std::string problem = model::change_rule(*given.default_rule, options.default_rule);
     if (!problem.empty()) return fail_with("schedule: --default: " + problem, kExitUsage);
   }
+  if (const int code = read_revisit_rule(given.revisits); code != kExitDone) return code;
+  options.puts_back = given.revisits.puts_back();
+  if (!given.revisits.revisit.empty()) options.revisits = given.revisits.rule;
   if (given.depth_max) options.policy.depth_max = static_cast<std::uint32_t>(*given.depth_max);
   const std::string& path = options.source.path;
   auto store = open_store(path, options.source.lock_wait_seconds);
@@ -59,17 +92,8 @@ int put_new(PageScheduleOptions options, const ScheduleVerbOptions& given) {
   const auto done = schedule_pages(*store, *name, options);
   if (!done) return fail_with(path, done.error());
   if (const auto closed = store->close(); !closed) return fail_with(path, closed.error());
-  const int printed =
-      print_document({{name_of_frontier(*name), count_of("page_count", done->page_count),
-                       count_of("put_count", done->pages.put_count),
-                       count_of("left_out_count", done->pages.left_out_count),
-                       count_of("refused_count", done->pages.refused_count),
-                       count_of("waiting_count", done->waiting_count),
-                       count_of("leased_count", done->leased_count)},
-                      {}},
-                     given.as_json);
-  if (printed != kExitDone) return printed;
-  return done->pages.refused_count == 0 ? kExitDone : kExitNo;
+  return options.puts_back ? print_back(*name, *done, given.as_json)
+                           : print_put(*name, *done, given.as_json);
 }
 
 /// Gives the pages that wait the priorities that they have in `scores`.
@@ -168,10 +192,10 @@ int show_due(const FrontierSourceOptions& source, const ScheduleVerbOptions& giv
                         given.as_json);
 }
 
-int run(const ScheduleVerbOptions& options) {
+int run(ScheduleVerbOptions& options) {
   if (options.due_ms != 0) return show_due(options.pages.source, options);
   if (!options.scores.empty()) return rescore_waiting(options.pages, options);
-  return put_new(options.pages, options);
+  return put(options.pages, options);
 }
 
 }  // namespace
@@ -183,9 +207,22 @@ Action define_schedule(Parser& parser) {
       "pages, which is made where there is none: in the group of their host, those nearest to a "
       "seed first. Then `crawlstore take` prints their URLs, and `crawlstore done` ends them. What "
       "no URL of HTTP names, and what is deeper than --depth-max, is left out; what is beyond the "
-      "limit of its host (RULE: limit=1000) is refused (exit code 1). Both for good, once a page "
+      "limit of its host (RULE: limit=1000) is refused (exit code 1). Both until --init, once a "
+      "page "
       "that came later was put. Pages that are crawled or gone when it is their turn are not "
       "printed. `crawlstore import --frontier` does the same at its end.\n"
+      "--init and --revisit look at all pages and at all that waits, each time; what a kill or "
+      "another program left between is put then, too. --revisit gives each page that was fetched "
+      "the time of its next visit: by N, when a fetch gains most by how often the page seems to "
+      "change (Cho and Garcia-Molina, 2003), so that about N pages a day come back; by `adaptive`, "
+      "after --first, times 0.8 for each fetch that found a change, 1.4 for each that did not. "
+      "Pages that failed for good, redirect, are denied or duplicates come back after 90 days, "
+      "those that are gone never. Run it as often as new pages should be known to it, such as each "
+      "hour. --rules reads lines such as\n"
+      "  ^https?://[^/]*news\\.<TAB>30min\n"
+      "  /archive/<TAB>never\n"
+      "  \\.pdf$<TAB>x3\n"
+      "for half an hour, never, and three times the interval that a page has by --revisit.\n"
       "--rescore counts the pages that got another priority (changed_count), and those that came "
       "after the scores were computed: these keep theirs (unscored_count), which is minus the "
       "depth, and so behind all scores. What was taken before leaves first as ever. All of it or "
@@ -214,6 +251,7 @@ Action define_schedule(Parser& parser) {
           },
           "of a frontier that is made: the rule of hosts that have none (`crawlstore frontier "
           "--help`)")};
+  add_revisits(parser, options->revisits);
   const auto database = add_database(parser, options->pages.database, "the pages");
   const auto rescored = parser.text(
       "--rescore NAME", options->scores,

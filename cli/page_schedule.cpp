@@ -46,8 +46,13 @@ Result<PageScheduleDone> schedule_pages(Store& store, const std::string& name,
                      model::format_printable(options.source.path),
                      model::format_counted(pages.info().event_count, "edit")));
   }
-  PageScheduleDone done{.page_count = pages.info().page_count, .pages = {}};
-  CRAWLSTORE_TRY(done.pages, put_pages(frontier, pages, options.policy));
+  PageScheduleDone done{.page_count = pages.info().page_count, .pages = {}, .back = {}};
+  if (options.puts_back) {
+    const RevisitRule* const rule = options.revisits ? &*options.revisits : nullptr;
+    CRAWLSTORE_TRY(done.back, put_back(frontier, snapshot, options.policy, rule));
+  } else {
+    CRAWLSTORE_TRY(done.pages, put_pages(frontier, pages, options.policy));
+  }
   done.waiting_count = frontier.waiting_count();
   done.leased_count = frontier.leased_count();
   CRAWLSTORE_TRY(frontier.close());

@@ -20,6 +20,8 @@ struct PageScheduleOptions {
   std::string database;
   FrontierRule default_rule{};  ///< of a frontier that is made
   SchedulePolicy policy{};
+  bool puts_back = false;                 ///< all that the frontier does not hold
+  std::optional<RevisitRule> revisits{};  ///< then, of pages that were fetched
 };
 
 /// Returns the name of the frontier that is meant, which is of these pages, or not there. On
@@ -32,8 +34,10 @@ struct PageScheduleDone {
   std::uint64_t waiting_count = 0;
   std::uint64_t leased_count = 0;
   ScheduledPages pages;
+  PagesPutBack back;  ///< where the options say so; else `pages`
 };
-/// Puts all new pages into the frontier `name`, which is made if it is not there, and commits.
+/// Puts all new pages, or pages back, into the frontier `name`, which is made if it is not there,
+/// and commits.
 Result<PageScheduleDone> schedule_pages(Store& store, const std::string& name,
                                         const PageScheduleOptions& options);
 

@@ -52,6 +52,7 @@ RUNS = [
     ("frontier", ["x.crawl", "--frontier", "frontier"], b"", 0),
     ("frontier", ["x.crawl", "--group", "d.test", "--set", "delay=2s,in-flight=2"], b"", 0),
     ("schedule", ["x.crawl", "--frontier", "pages"], b"", 0),
+    ("schedule", ["x.crawl", "--frontier", "pages", "--revisit", "100"], b"", 0),
     ("schedule", ["x.crawl", "--frontier", "pages", "--rescore", "pagerank"], b"", 0),
     ("schedule", ["x.crawl", "--frontier", "pages", "--due", "1h"], b"", 0),
     ("import", ["x.crawl", "--format", "urls", "-", "--frontier", "pages"], URLS, 0),

@@ -6,34 +6,13 @@ import random
 import unittest
 
 import command
-from pages_command import PagesTest
+from schedule_command import ScheduleTest
 
 
-class Schedule(PagesTest):
-    def schedule(self, *words, code=0):
-        answer = self.run_command("schedule", "x.crawl", "--json", *words)
-        self.assertEqual(answer.code, code, answer.err)
-        return json.loads(answer.out)
-
-    def take(self, *words):
-        """{URL: (ID, host)}"""
-        answer = self.run_command("take", "x.crawl", *words)
-        self.assertEqual(answer.code, 0 if answer.out else 1, answer.err)
-        rows = [line.split("\t") for line in answer.out.decode().splitlines()]
-        return {url: (item, host) for item, host, url in rows}
-
-    def add(self, events):
-        text = "\n".join(json.dumps(event) for event in events)
-        self.run_checked("import", "x.crawl", "-", "--format", "jsonl", data=text.encode())
-
+class Schedule(ScheduleTest):
     @staticmethod
     def page(url, links):
         return {"kind": "page", "time": 1, "url": url, "links": links}
-
-    def run_checked(self, *words, data=b""):
-        answer = self.run_command(*words, data=data)
-        self.assertEqual(answer.code, 0, answer.err)
-        return answer
 
     def test_says_what_to_do_where_there_are_no_pages(self):
         self.succeed("create", "x.crawl")
