@@ -269,5 +269,76 @@ class AtRandom(KillTest):
         self.assertEqual(len(self.bodies), self.done_count + len(self.items))
 
 
+class Pages(KillTest):
+    """done on a frontier of pages: an item has ended if and only if its page was told."""
+
+    OUTCOMES = {"gone": "gone", "denied": "denied", "duplicate": "duplicate", "failed": "failed",
+                "not_modified": "crawled", "redirect http://b.test/": "redirect"}
+
+    def states(self):
+        """{ID: state} of pages, once what waits in the file is merged; the file stays as it is."""
+        shutil.copyfile(self.folder / "x.crawl", self.folder / "copy.crawl")
+        self.succeed("merge", "copy.crawl")
+        rows = self.succeed("pages", "copy.crawl", "--tsv", "--columns", "index,state").out
+        return {int(item): state.decode() for item, state in
+                (row.split(b"\t") for row in rows.splitlines()[1:])}
+
+    def leased(self):
+        rows = self.table("--leases", "--columns", "id,until_us")
+        return {int(item) for item, _ in rows}
+
+    def check(self):
+        states, leased = self.states(), self.leased()
+        for item, outcome in self.told.items():
+            wanted = "known" if item in leased else self.OUTCOMES[outcome]
+            self.assertEqual(states[item], wanted, (item, outcome))
+        self.assertEqual({states[item] for item in self.taken - self.told.keys()} | {"known"},
+                         {"known"})
+        return leased
+
+    def lines(self, items):
+        self.told.update((item, self.generator.choice([*self.OUTCOMES])) for item in items)
+        return b"".join(b"%d\t%s\n" % (item, self.told[item].encode()) for item in items)
+
+    def setUp(self):
+        super().setUp()
+        self.told = {}
+        self.succeed("import", "x.crawl", "-", "--format", "urls",
+                     data=b"".join(b"http://h%d.test/%d\n" % (n % 9, n) for n in range(3000)))
+        self.succeed("schedule", "x.crawl", "--default", FREE)
+        self.taken = set(self.ids("-n", "3000", "--per-group", "3000", "--lease", "10h"))
+        self.assertEqual(len(self.taken), 3000)
+
+    def test_at_each_write_are_told_what_ended(self):
+        data = self.lines(sorted(self.taken)[:60])
+        seen = set()
+        for at in range(1, self.writes("done", "x.crawl", data=data) + 1):
+            self.restore()
+            self.assertEqual(self.signalled(at, "done", "x.crawl", data=data).code,
+                             -signal.SIGKILL)
+            seen.add(len(self.check()))
+            self.assert_whole()
+        self.assertEqual(seen, {2940, 3000})
+
+    def test_at_random_are_told_what_ended(self):
+        begin = time.monotonic()
+        self.succeed("done", "x.crawl", data=self.lines(sorted(self.taken)[:100]))
+        usual = time.monotonic() - begin
+        rest, kills = sorted(self.check()), 0
+        while rest and kills < KILLS // 3:
+            data = self.lines(rest[:self.generator.randrange(1, 200)])
+            process = self.start("done", "x.crawl", "--quiet")
+            process.stdin.write(data)
+            process.stdin.close()
+            process.stdin = None
+            time.sleep(self.generator.random() * usual * 1.5)
+            process.kill()
+            process.communicate()
+            kills += process.returncode == -signal.SIGKILL
+            rest = sorted(self.check())
+        self.assert_whole()
+        print(f"{kills} kills, {3000 - len(rest)} pages told")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -338,7 +338,7 @@ class Lines(FrontierTest):
         a, b = self.ids()
         text = f"{a}\tdone\nx\n-1\n{a} gone\n{a}\tretry soon\n{a}\n\n{b}\tgone\n"
         self.assertEqual(self.done(text, 2), {"line": 7, "refused": 5, "finished": 2})
-        self.refuse(2, "line 2 refused: it has another word than `retry`, `failed` or `gone`",
+        self.refuse(2, "line 2 refused: it has another word after the ID than `retry`, `failed`",
                     "done", "x.crawl", data=b"\n4\tok\n")
         self.refuse(1, "2 lines: 2 unknown", "done", "x.crawl", data=b"4\n77\tretry")
 
