@@ -20,12 +20,13 @@
 //
 // It obeys robots.txt, which it asks each scheme, host and port for before its first page, with
 // redirects followed, and once a day; the answers are in the file. The page that is leased waits
-// meanwhile. A page that is denied is finished, and stays known. A status of 4xx allows all. While
-// the server fails nothing is allowed: it is asked again after `--robots-wait`, and the page counts
-// as failed when it was taken more than `--retries` times in vain. A Crawl-delay, up to a minute,
-// becomes the rule of its host.
+// meanwhile. A page that is denied is finished, and known as such. A status of 4xx allows all.
+// While the server fails nothing is allowed: it is asked again after `--robots-wait`, and the page
+// counts as failed when it was taken more than `--retries` times in vain. A Crawl-delay, up to a
+// minute, becomes the rule of its host.
 //
-// It visits no page twice. `--resolve-all` sends the requests of all hosts to one server.
+// It visits no page twice, and does not follow a redirect: its target is a page of its own. Pages
+// answered by 404 or 410 are gone. `--resolve-all` sends the requests of all hosts to one server.
 
 #include <algorithm>
 #include <charconv>
@@ -97,15 +98,15 @@ struct Fetch {
 
 /// What becomes of a lease, when the host of the page may be asked again.
 enum class Next : std::uint8_t {
-  kVisit,   ///< the page is fetched, now that the robots.txt is known
-  kDenied,  ///< it ends
-  kAgain,   ///< it ends, and the page waits until `again_ms`
-  kAdd,     ///< it ends, and the page is added
+  kVisit,  ///< the page is fetched, now that the robots.txt is known
+  kAgain,  ///< it ends, and the page waits until `again_ms`
+  kAdd,    ///< it ends, and the page is added as `kind` says
 };
 struct Outcome {
   Fetch fetch;
   Next next{};
-  std::optional<crawlstore::CrawledPage> content{};  ///< nothing: the request failed
+  CrawlEventKind kind = CrawlEventKind::kFailed;
+  crawlstore::CrawledPage page{fetch.url};
   std::uint64_t again_ms = 0;
 };
 
@@ -174,11 +175,10 @@ struct Crawl {
         must(frontier.give_back(std::vector<GivenBack>{{page, outcome.again_ms, true}}));
       } else {
         done.push_back(page);
-        if (outcome.next == Next::kDenied) continue;
         ++round_count;
-        const std::string& url = outcome.fetch.url;
-        must(outcome.content ? pages.add(*outcome.content)
-                             : pages.add({.kind = CrawlEventKind::kFailed, .url = url}));
+        crawlstore::CrawlEvent event = outcome.page.event();
+        event.kind = outcome.kind;
+        must(pages.add(event));
       }
     }
     must(frontier.finish(done));
@@ -189,7 +189,7 @@ struct Crawl {
     must(pages.merge());
     must(store.commit());
     if (round_count != 0) {
-      fmt::print(stderr, "{} requests, {} pages wait\n", round_count, frontier.waiting_count());
+      fmt::print(stderr, "{} outcomes, {} pages wait\n", round_count, frontier.waiting_count());
     }
     view = must(crawlstore::PageView::open(must(store.snapshot())));
     next_page = must(put_pages(frontier, *view, {}, next_page)).next_page;
@@ -216,7 +216,7 @@ struct Crawl {
     page.is_of_robots = !known;
     if (known && !known->is_known) return put_off(std::move(page), known->expires_ms);
     if (known && !known->rules.allows(page.url)) {
-      outcomes.emplace(Clock::now(), Outcome{std::move(page), Next::kDenied});
+      outcomes.emplace(Clock::now(), Outcome{std::move(page), Next::kAdd, CrawlEventKind::kDenied});
       return;
     }
     if (known) page.delay_ms = std::max(page.delay_ms, known->delay_ms());
@@ -227,7 +227,7 @@ struct Crawl {
   void put_off(Fetch page, std::uint64_t until_ms) {
     const Next next = page.attempt > options.retries ? Next::kAdd : Next::kAgain;
     const auto when = Clock::now() + milliseconds(page.delay_ms);
-    outcomes.emplace(when, Outcome{std::move(page), next, {}, until_ms});
+    outcomes.emplace(when, Outcome{.fetch = std::move(page), .next = next, .again_ms = until_ms});
   }
 
   /// Lets curl work until a request ends, an outcome is to be added, or a page may be fetched.
@@ -314,7 +314,16 @@ struct Crawl {
                      Outcome{std::move(fetch), Next::kVisit});
   }
 
-  /// A failure, or a page with its links; that of a redirect leads to its target.
+  /// The kind of event that the answer to a request makes.
+  [[nodiscard]] static CrawlEventKind kind_of(bool has_failed, long status, bool has_target) {
+    if (has_failed) return CrawlEventKind::kFailed;
+    if (status == 404 || status == 410) return CrawlEventKind::kGone;
+    const bool is_redirect = status == 307 || status == 308 || (status >= 301 && status <= 303);
+    if (is_redirect && has_target) return CrawlEventKind::kRedirect;
+    return status < 300 ? CrawlEventKind::kPage : CrawlEventKind::kFailed;
+  }
+
+  /// A page with its links, a redirect with its target, or another outcome of a request.
   void add_page(CURL* request, bool has_failed, Fetch fetch) {
     long status = 0;
     const char* target = nullptr;
@@ -322,14 +331,14 @@ struct Crawl {
     curl_easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(request, CURLINFO_REDIRECT_URL, &target);
     curl_easy_getinfo(request, CURLINFO_CONTENT_TYPE, &type);
-    std::optional<crawlstore::CrawledPage> content;
-    if (!has_failed && status < 400) {
-      crawlstore::CrawledPage& page = content.emplace(fetch.url);
+    const CrawlEventKind kind = kind_of(has_failed, status, target != nullptr);
+    crawlstore::CrawledPage page(fetch.url);
+    page.set_http_status(static_cast<std::uint16_t>(status));
+    if (kind == CrawlEventKind::kRedirect) page.add_link(target);
+    if (kind == CrawlEventKind::kPage) {
       page.set_content_hash(std::hash<std::string>()(fetch.body));
       const auto add_link = [&page](const std::string& url) { page.add_link(url); };
-      if (target != nullptr) {
-        add_link(target);
-      } else if (type != nullptr && std::string_view(type).starts_with("text/html")) {
+      if (type != nullptr && std::string_view(type).starts_with("text/html")) {
         for_each_link(fetch.url, fetch.body, add_link);
       }
     }
@@ -337,7 +346,7 @@ struct Crawl {
     const std::uint64_t again = is_for_now ? again_ms(request, fetch.attempt) : 0;
     const auto when = Clock::now() + milliseconds(fetch.delay_ms);
     const Next next = again != 0 ? Next::kAgain : Next::kAdd;
-    outcomes.emplace(when, Outcome{std::move(fetch), next, std::move(content), again});
+    outcomes.emplace(when, Outcome{std::move(fetch), next, kind, std::move(page), again});
   }
 };
 

@@ -8,6 +8,7 @@ be fetched is found out by a model of the sites, without the program.
 import collections
 import http.server
 import itertools
+import json
 import math
 import random
 import re
@@ -28,19 +29,22 @@ DELAY = 0.05
 TIMEOUT = 5
 SLOW, HANGING = 0.3, 2 * TIMEOUT
 KILLS = 40 if command.IS_LONG else 8
+STATES = {200: "crawled", 404: "gone", 410: "gone"}  # of pages, by the answer
 HUGE = b"<a href=/only-in-huge>" + b"x" * (9 << 20)
 
-Answer = collections.namedtuple("Answer", "status headers body seconds links is_failure")
+Answer = collections.namedtuple("Answer", "status headers body seconds links state")
 
 
 def answer(links=(), status=200, seconds=0.0, type="text/html; charset=utf-8", **more):
     body = more.get("body", "<!doctype html><title>t</title>" + "".join(
         f"<p><a href='{link}'>x</a>" for link in links))
     headers = {"Content-Type": type, **more.get("headers", {})}
-    is_failure = status >= 400 or seconds > TIMEOUT or len(body) > 8 << 20
-    found = more.get("found", [] if is_failure else links)
+    state = STATES.get(status, "redirect" if status < 400 else "failed")
+    if seconds > TIMEOUT or len(body) > 8 << 20:
+        state = "failed"
+    found = more.get("found", links if state in ("crawled", "redirect") else [])
     return Answer(status, headers, body if isinstance(body, bytes) else body.encode(), seconds,
-                  found, is_failure)
+                  found, state)
 
 
 def url(host, page):
@@ -76,20 +80,23 @@ class Sites:
             special["/hanging"] = answer(["/only-in-hanging"], seconds=HANGING)
         first = "http://special.test"
         self.pages.update({first + path: page for path, page in special.items()})
-        self.pages[first + "/"] = answer(
-            list(special) + ["HTTP://Special.TEST:80/from#again"], found=list(special))
+        linked = [path for path in special if path != "/to?a=b"]
+        self.pages[first + "/"] = answer(linked + ["HTTP://Special.TEST:80/from#again"],
+                                         found=linked)
         self.seeds = [url(0, 0), first + "/"]
 
     def find(self, url):
         return self.pages.get(url) or answer(status=404)
 
     def reachable(self):
-        """{URL: is it a failure?}"""
+        """{URL: the state that its page gets}"""
         found, waiting = {}, list(self.seeds)
         while waiting:
             page = waiting.pop()
-            if page not in found and page not in self.denied:
-                found[page] = self.find(page).is_failure
+            if page in self.denied:
+                found[page] = "denied"
+            elif page not in found:
+                found[page] = self.find(page).state
                 waiting += [urljoin(page, link).split("#")[0] for link in self.find(page).links]
         return found
 
@@ -166,8 +173,8 @@ class WebCrawl(PagesTest):
         return self.server.stop()
 
     def final_states(self, name="x.crawl"):
-        """{URL: is it a failure?} of the pages that were requested, by the file."""
-        return {row["url"]: row["state"] == "failed" for row in self.rows(name=name)
+        """{URL: state} of the pages with an outcome, by the file."""
+        return {row["url"]: row["state"] for row in self.rows(name=name)
                 if row["state"] != "known"}
 
     def assert_asked_robots_first(self, requests):
@@ -204,6 +211,11 @@ class WebCrawl(PagesTest):
               f"{seconds:.1f} s, {most} at once")
         self.assertGreater(most, 4)
         self.assertIn((b"http://special.test/from", b"http://special.test/to?a=b"), self.edges())
+        moved, target = (json.loads(self.succeed("page", "x.crawl", url, "--json").out) for url in
+                         ("http://special.test/from", "http://special.test/to?a=b"))
+        self.assertEqual((moved["state"], moved["http_status"]), ("redirect", 302))
+        self.assertEqual((target["state"], target["depth"], target["linked_from"]),
+                         ("crawled", moved["depth"], moved["index"]))
         self.assert_whole()
         self.assertEqual(self.crawl(), [])
 
@@ -240,9 +252,11 @@ class WebCrawl(PagesTest):
                                              first + "/missing": 1})
         later = [request for request in requests if request.path == "/later"]
         self.assertGreaterEqual(later[1].begin - later[0].end, 1)
-        self.assertEqual(self.final_states(), {
-            first + path: path in ("/broken", "/missing")
-            for path in ("/", "/later", "/found", "/broken", "/missing")})
+        self.assertEqual({row["url"].removeprefix(first): (row["state"], row["http_status"])
+                          for row in self.rows()},
+                         {"/": ("crawled", 200), "/later": ("crawled", 200),
+                          "/found": ("crawled", 200), "/broken": ("failed", 503),
+                          "/missing": ("gone", 404)})
         self.assert_polite(requests)
 
     def put_robots(self):
@@ -301,7 +315,11 @@ class WebCrawl(PagesTest):
         self.assertIn(b"delay=400ms,hard=400ms", group)
         late = [request for request in requests if request.host == "late.test"]
         self.assertGreaterEqual(late[1].begin - late[0].end, 0.3)
-        self.assertEqual(self.final_states()["http://never.test/"], True)
+        states = self.final_states()
+        self.assertEqual(states.pop("http://never.test/"), "failed")
+        self.assertEqual(states, {f"http://{host}{path}":
+                                  "crawled" if path in allowed.get(host, paths) else "denied"
+                                  for host in robots if host != "never.test" for path in paths})
         self.assert_polite(request for request in requests
                            if request.host not in ("moved.test", "circle.test"))
         self.assert_whole()
@@ -317,6 +335,7 @@ class WebCrawl(PagesTest):
         generator = random.Random(command.SEED)
         self.put_robots()
         wanted = self.sites.reachable()
+        fetched = wanted.keys() - self.sites.denied
         committed, again, growth, asked = {}, collections.Counter(), 0, set()
         for kill in range(KILLS):
             process = self.start_crawl("--round", "20", "--retries", "0")
@@ -326,7 +345,7 @@ class WebCrawl(PagesTest):
             time.sleep(generator.uniform(0, 0.3))
             process.send_signal(signal.SIGKILL)
             _, err = process.communicate()
-            acknowledged = sum(map(int, re.findall(rb"(?m)^(\d+) requests, ", err)))
+            acknowledged = sum(map(int, re.findall(rb"(?m)^(\d+) outcomes, ", err)))
             requests = self.server.stop()
             asked |= {request.host for request in requests if request.path == "/robots.txt"}
             self.assertLessEqual({request.host for request in requests}, asked)
@@ -344,11 +363,11 @@ class WebCrawl(PagesTest):
         self.assertGreater(growth, 0)
         self.assertLess(len(committed), len(wanted))
         rest = urls_of(self.crawl())
-        self.assertEqual(rest, collections.Counter(wanted.keys() - committed.keys()))
+        self.assertEqual(rest, collections.Counter(fetched - committed.keys()))
         self.assertEqual(self.final_states(), wanted)
         self.assert_whole()
-        print(f"{KILLS} kills, {growth} after commits: of {len(wanted)} requests "
-              f"{(again + rest).total() - len(wanted)} made again")
+        print(f"{KILLS} kills, {growth} after commits: of {len(fetched)} requests "
+              f"{(again + rest).total() - len(fetched)} made again")
 
 
 if __name__ == "__main__":
