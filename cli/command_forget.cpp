@@ -7,10 +7,12 @@
 
 #include <crawlstore/drum_core.h>
 #include <crawlstore/drum_view.h>
+#include <crawlstore/frontier_view.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/queue.h>
+#include <crawlstore/schedule.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -81,9 +83,29 @@ Result<void> merge_seen(Store& store, const Snapshot& snapshot, const ForgetVerb
   return {};
 }
 
+/// Takes the pages that are gone from the frontiers of a database. Returns how many items they had.
+Result<std::uint64_t> drop_gone_of(Store& store, const std::string& database) {
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
+  std::uint64_t count = 0;
+  for (const FrontierInfo& info : frontiers) {
+    if (info.pages != database) continue;
+    CRAWLSTORE_TRY(auto frontier, Frontier::open(store, info.name));
+    CRAWLSTORE_TRY(const std::uint64_t gone, drop_gone(frontier, snapshot));
+    count += gone;
+    CRAWLSTORE_TRY(frontier.close());
+  }
+  return count;
+}
+
+struct Forgotten {
+  ForgetReport report;
+  std::uint64_t scheduled_count = 0;  ///< items of frontiers
+};
+
 /// Nothing: what was named is not there, as was said.
-Result<std::optional<ForgetReport>> forget(Store& store, const ForgetVerbOptions& options,
-                                           WorkBar& bar, int& code) {
+Result<std::optional<Forgotten>> forget(Store& store, const ForgetVerbOptions& options,
+                                        WorkBar& bar, int& code) {
   ForgetOptions forget_options;
   if (!options.seen.empty()) forget_options.seen = options.seen;
   {
@@ -109,9 +131,11 @@ Result<std::optional<ForgetReport>> forget(Store& store, const ForgetVerbOptions
   }
   forget_options.progress = bar.progress();
   CRAWLSTORE_TRY(auto pages, PageDb::open(store, options.database));
-  CRAWLSTORE_TRY(const auto report, pages.forget(options.is_meant, forget_options));
+  Forgotten done;
+  CRAWLSTORE_TRY(done.report, pages.forget(options.is_meant, forget_options));
   CRAWLSTORE_TRY(pages.close());
-  return std::optional(report);
+  CRAWLSTORE_TRY(done.scheduled_count, drop_gone_of(store, options.database));
+  return std::optional(done);
 }
 
 /// 0 where that cannot be told.
@@ -141,19 +165,21 @@ int run(const ForgetVerbOptions& options) {
   const StopSignals stop;
   WorkBar bar("forget", stop, options.quiet);
   int code = kExitDone;
-  const auto report = forget(*store, options, bar, code);
-  if (!report && report.error().code == Errc::kCancelled) {
+  const auto done = forget(*store, options, bar, code);
+  if (!done && done.error().code == Errc::kCancelled) {
     if (!options.quiet) note("stopped; the same command finishes what is left");
     return exit_code_of_signal(stop.requested());
   }
-  if (!report) {
+  if (!done) {
     const auto snapshot = store->snapshot();
-    return snapshot ? fail_with_queue(*snapshot, options.path, report.error())
-                    : fail_with(options.path, report.error());
+    return snapshot ? fail_with_queue(*snapshot, options.path, done.error())
+                    : fail_with(options.path, done.error());
   }
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
-  if (!*report) return code;
-  code = print_document(model::forget_view(**report), options.as_json);
+  if (!*done) return code;
+  auto document = model::forget_view((*done)->report);
+  document.fields.push_back({"scheduled_count", model::Unit::kCount, (*done)->scheduled_count});
+  code = print_document(document, options.as_json);
   if (!options.quiet) tell_growth(options.path, bytes_before);
   return code;
 }
@@ -216,7 +242,9 @@ Action define_forget(Parser& parser) {
       "given; edits that wait are merged first. Score arrays of the database go with them, as they "
       "tell what these pages were worth: `rank` computes them anew. Indexes stay given: `page` "
       "shows such pages as gone. They leave the queues that --queue names; without it all queues "
-      "of the file, or where it has several page databases, those of `pages` the queue `queue`. "
+      "of the file, or where it has several page databases, those of `pages` the queue `queue`; "
+      "and "
+      "the frontiers of these pages, by a commit behind all others (scheduled_count). "
       "What is left of what they stood in is written anew, part by part in several commits, so the "
       "file may grow, which is said: by a quarter or so, by half where pages go that most others "
       "link to; `compact` gives back what is free in it. After each commit a page is wholly there, "

@@ -86,11 +86,11 @@ class DonePages(ScheduleTest):
         self.assertEqual([self.pages()[f"http://a.test/{n}"]["failure_count"] for n in range(4)],
                          [int(item == a) for item in sorted(items.values(), key=int)])
 
-    def test_ends_items_of_pages_that_were_forgotten(self):
+    def test_knows_no_items_of_pages_that_were_forgotten(self):
         items = self.start_crawl(["http://a.test/", "http://b.test/"])
         self.succeed("forget", "x.crawl", "--host", "a.test")
         text = "".join(f"{item}\tgone\n" for item in items.values())
-        self.assertEqual(self.done(text), {"line": 2, "finished": 2})
+        self.assertEqual(self.done(text, 1), {"line": 2, "finished": 1, "unknown": 1})
         self.assertEqual(self.edit_count(), 1)
 
     def test_takes_outcomes_of_pages_for_nothing_else(self):

@@ -17,7 +17,7 @@ EDGES = b"".join(b"http://%s\thttp://%s\n" % pair for pair in (
 
 def forgotten(pages, links):
     return {"page_count": pages, "link_count": links, "seen_count": 0,
-            "score_array_count": 0, "queued_count": 0}
+            "score_array_count": 0, "queued_count": 0, "scheduled_count": 0}
 
 
 class Forget(pages_command.PagesTest):

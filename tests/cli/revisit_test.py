@@ -71,6 +71,16 @@ class Revisits(ScheduleTest):
             self.assertIn(text.encode(), answer.err)
         self.assertEqual(self.json("info", "x.crawl")["frontiers"], [])
 
+    def test_end_with_pages_that_are_forgotten_leased_ones_too(self):
+        self.add([{"kind": "known", "url": f"http://{host}.test/{i}"}
+                  for host in "ab" for i in range(3)])
+        self.schedule("--default", "delay=none,in-flight=9")
+        self.take("-n", "2")
+        done = self.json("forget", "x.crawl", "--host", "a.test")
+        self.assertEqual((done["page_count"], done["scheduled_count"]), (3, 3))
+        found = self.json("frontier", "x.crawl")
+        self.assertEqual((found["waiting_count"], found["leased_count"]), (2, 1))
+
     def test_init_puts_what_was_left_out(self):
         self.add([self.crawled("http://a.test/", 0, ["http://a.test/1", "http://a.test/2"])])
         self.assertEqual(self.schedule("--depth-max", "0")["put_count"], 0)

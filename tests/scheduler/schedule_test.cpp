@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -233,6 +234,18 @@ TEST_F(Schedule, EndsVisitsToPagesThatWereCrawledMeanwhile) {
   ASSERT_EQ(taken.size(), 1U);
   EXPECT_EQ(taken[0].body, "http://a.test/");
   EXPECT_EQ(frontier_->waiting_count(), 0U);
+}
+
+TEST_F(Schedule, DropsWhatIsGone) {
+  crawl("http://a.test/", {"http://a.test/1", "http://b.test/2", "http://b.test/3"});
+  put();
+  const auto taken = take(1);
+  must(pages_->forget([](std::string_view url) { return !url.ends_with("3"); }));
+  must(store_->commit());
+  EXPECT_EQ(must(drop_gone(*frontier_, must(store_->snapshot()))), 2U);
+  EXPECT_EQ(must(frontier_->finish(std::vector{taken[0].id})).unknown_count, 1U);
+  EXPECT_EQ(frontier_->waiting_count(), 1U);
+  EXPECT_EQ(must(drop_gone(*frontier_, must(store_->snapshot()))), 0U);
 }
 
 /// covers: A43

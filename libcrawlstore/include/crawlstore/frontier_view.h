@@ -95,9 +95,10 @@ class FrontierView {
   [[nodiscard]] Result<void> for_each_lease(const VisitEntry& visit) const;
   /// Items whose time has not come, those of the lowest time in front.
   [[nodiscard]] Result<void> for_each_later(const VisitEntry& visit) const;
-  /// The ids of all items that wait or are leased, in no order.
+  /// All items that wait or are leased, in no order. Keys of groups live as long as the view.
   ///   cost    reads all runs of items, and nothing in another order than they lie
-  [[nodiscard]] Result<void> for_each_id(const std::function<void(std::uint64_t id)>& visit) const;
+  [[nodiscard]] Result<void> for_each_key(
+      const std::function<void(const FrontierKey& item)>& visit) const;
   [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;  ///< as Frontier::next_due_ms()
 
   struct Impl;

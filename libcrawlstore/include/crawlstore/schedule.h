@@ -112,6 +112,13 @@ struct PagesPutBack {
                                             const SchedulePolicy& policy = {},
                                             const RevisitRule* rule = nullptr);
 
+/// Ends all items whose pages are gone, leased ones too, as after PageDb::forget(). Returns how
+/// many. Without it they end when it is their turn.
+///   snapshot  as for put_back()
+///   errors    as put_back()
+///   cost      a look at all that waits, and at the state of its page
+[[nodiscard]] Result<std::uint64_t> drop_gone(Frontier& frontier, const Snapshot& snapshot);
+
 /// Takes pages as Frontier::take() does; the body of an item is the URL of its page. Pages of which
 /// another outcome than a failure is known since they were put (crawled, gone, a redirect ...) are
 /// finished instead, and were a visit to their host all the same; so there may be fewer than could

@@ -140,18 +140,25 @@ Result<void> FrontierView::for_each_waiting(std::string_view group, const VisitE
       [&](const FrontierEntry& entry) { return entry.group != group || visit(entry); });
 }
 
-Result<void> FrontierView::for_each_id(const std::function<void(std::uint64_t id)>& visit) const {
+Result<void> FrontierView::for_each_key(
+    const std::function<void(const FrontierKey& item)>& visit) const {
   const State& state = impl_->state;
-  for (const auto& [id, lease] : state.leases().all()) visit(id);
+  const auto tell = [&](std::uint32_t group, std::uint64_t id) {
+    visit({state.groups().key(group), id});
+  };
+  for (const auto& [id, lease] : state.leases().all()) tell(lease.group, id);
   for (std::uint32_t group = 0; group < state.groups().count(); ++group) {
-    for (const Item& item : state.groups()[group].items.all()) visit(item.id);
+    for (const Item& item : state.groups()[group].items.all()) tell(group, item.id);
   }
-  for (const LaterItem& later : state.later().held()) visit(later.item.id);
-  const auto walk = [&visit](ItemWalk items) -> Result<void> {
+  for (const LaterItem& later : state.later().held()) tell(later.group, later.item.id);
+  const auto walk = [&](ItemWalk items) -> Result<void> {
     for (;;) {
       CRAWLSTORE_TRY(const bool is_there, items.next());
       if (!is_there) return {};
-      visit(items.item().id);
+      if (items.item().group >= state.groups().count()) {
+        return fail(Errc::kSegmentInvalid, "a run of items is of groups that are none");
+      }
+      tell(items.item().group, items.item().id);
     }
   };
   for (const WaitingRun& run : state.runs().all()) CRAWLSTORE_TRY(walk(ItemWalk(run)));

@@ -95,17 +95,24 @@ Result<std::string> url_to_fetch(const PageView& pages, const TakenItem& item) {
   return url_host(page.url) == item.group ? std::move(page.url) : std::string();
 }
 
+/// All that a frontier holds; nothing: no commit has it yet.
+Result<std::optional<FrontierView>> held_by(const Frontier& frontier, const Snapshot& snapshot) {
+  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
+  if (std::ranges::find(frontiers, frontier.name(), &FrontierInfo::name) == frontiers.end()) {
+    return std::optional<FrontierView>();
+  }
+  CRAWLSTORE_TRY(auto held, FrontierView::open(snapshot, frontier.name()));
+  return std::optional(std::move(held));
+}
+
 /// Pages that a frontier holds.
 Result<std::vector<bool>> held_pages(const Frontier& frontier, const Snapshot& snapshot,
                                      std::uint64_t page_count) {
   std::vector<bool> is_held(page_count);
-  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
-  if (std::ranges::find(frontiers, frontier.name(), &FrontierInfo::name) == frontiers.end()) {
-    return is_held;  // no commit has it yet
-  }
-  CRAWLSTORE_TRY(const auto held, FrontierView::open(snapshot, frontier.name()));
-  CRAWLSTORE_TRY(held.for_each_id([&is_held](std::uint64_t page) {
-    if (page < is_held.size()) is_held[page] = true;
+  CRAWLSTORE_TRY(const auto held, held_by(frontier, snapshot));
+  if (!held) return is_held;
+  CRAWLSTORE_TRY(held->for_each_key([&is_held](const FrontierKey& item) {
+    if (item.id < is_held.size()) is_held[item.id] = true;
   }));
   return is_held;
 }
@@ -224,6 +231,27 @@ Result<PagesPutBack> put_back(Frontier& frontier, const Snapshot& snapshot,
   PagesPutBack done = put.done();
   done.held_count = held_count;
   return done;
+}
+
+Result<std::uint64_t> drop_gone(Frontier& frontier, const Snapshot& snapshot) {
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, frontier.pages()));
+  CRAWLSTORE_TRY(const auto held, held_by(frontier, snapshot));
+  if (!held) return 0;
+  std::vector<FrontierKey> gone;
+  Result<void> read;
+  CRAWLSTORE_TRY(held->for_each_key([&](const FrontierKey& item) {
+    if (!read || item.id >= pages.info().page_count) return;
+    const auto state = pages.state(item.id);
+    if (!state) read = tl::unexpected<Error>(state.error());
+    if (state && *state == PageState::kGone) gone.push_back(item);
+  }));
+  CRAWLSTORE_TRY(read);
+  if (gone.empty()) return 0;
+  CRAWLSTORE_TRY(const std::uint64_t waited_count, frontier.remove(gone));
+  std::vector<std::uint64_t> ids;
+  for (const FrontierKey& item : gone) ids.push_back(item.id);
+  CRAWLSTORE_TRY(const auto leased, frontier.finish(ids));
+  return waited_count + leased.done_count + leased.late_count;
 }
 
 Result<std::vector<TakenItem>> take_pages(Frontier& frontier, const PageView& pages,
