@@ -217,12 +217,15 @@ Action define_schedule(Parser& parser) {
       "change (Cho and Garcia-Molina, 2003), so that about N pages a day come back; by `adaptive`, "
       "after --first, times 0.8 for each fetch that found a change, 1.4 for each that did not. "
       "Pages that failed for good, redirect, are denied or duplicates come back after 90 days, "
-      "those that are gone never. Run it as often as new pages should be known to it, such as each "
+      "those that are gone never. Those that N has no room for come after --longest all the same, "
+      "and those fetched once after --first. Each visit counts for `limit` of a RULE. Run it as "
+      "often as new pages should be known to it, such as each "
       "hour. --rules reads lines such as\n"
       "  ^https?://[^/]*news\\.<TAB>30min\n"
       "  /archive/<TAB>never\n"
       "  \\.pdf$<TAB>x3\n"
-      "for half an hour, never, and three times the interval that a page has by --revisit.\n"
+      "for half an hour, never, and three times the interval that a page has by --revisit; lines "
+      "that are empty or begin with # are skipped, and an empty REGEX matches every URL.\n"
       "--rescore counts the pages that got another priority (changed_count), and those that came "
       "after the scores were computed: these keep theirs (unscored_count), which is minus the "
       "depth, and so behind all scores. What was taken before leaves first as ever. All of it or "
@@ -230,7 +233,8 @@ Action define_schedule(Parser& parser) {
       "--due reads FILE beside any writer, and tells of any frontier: the groups that may be "
       "visited now (visitable_group_count); what can be taken until then at most, one item a "
       "visit, by the rules of groups and their parents where all that is taken is done at once "
-      "(takeable_count); items whose own time comes (due_item_count), and leases that end "
+      "(takeable_count), without what is leased now; items whose own time will have come by then, "
+      "those among them that no `take` has looked at since (due_item_count); and leases that end "
       "(ending_lease_count).\n"
       "A shell crawls so, where a fetcher writes an event a page:\n"
       "  crawlstore import x.crawl urls.txt --format urls\n"
@@ -241,7 +245,7 @@ Action define_schedule(Parser& parser) {
       "killed\n"
       "  cut -f1 taken.tsv | crawlstore done x.crawl -; crawlstore schedule x.crawl");
   add_frontier_source(parser, options->pages.source);
-  const std::vector<Option> of_put{
+  std::vector<Option> of_put{
       add_count(parser, "--depth-max", options->depth_max,
                 "links from a seed, at most (default: any)", {0, UINT32_MAX}),
       parser.parsed(
@@ -251,7 +255,7 @@ Action define_schedule(Parser& parser) {
           },
           "of a frontier that is made: the rule of hosts that have none (`crawlstore frontier "
           "--help`)")};
-  add_revisits(parser, options->revisits);
+  for (const Option& option : add_revisits(parser, options->revisits)) of_put.push_back(option);
   const auto database = add_database(parser, options->pages.database, "the pages");
   const auto rescored = parser.text(
       "--rescore NAME", options->scores,

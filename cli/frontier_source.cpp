@@ -22,7 +22,9 @@ std::string missing_frontier(const std::vector<std::string>& names,
   const std::string path = model::format_printable(options.path);
   if (names.empty()) {
     return fmt::format(
-        "{0}: the store has no frontier; `crawlstore frontier {0} --put INPUT` makes one", path);
+        "{0}: the store has no frontier; `crawlstore frontier {0} --put INPUT` makes one, "
+        "`crawlstore schedule {0}` one of its pages",
+        path);
   }
   std::string text = path + ": ";
   if (!options.name.empty()) {

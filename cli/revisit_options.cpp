@@ -39,7 +39,7 @@ std::string check_revisit(const std::string& text, RevisitRule& rule) {
   }
   const auto number = model::parse_count(text);
   if (!number || *number == 0) {
-    return "a number of fetches a day from 1, or `adaptive`, is expected, not " + text;
+    return "a whole number of fetches a day from 1, or `adaptive`, is expected, not " + text;
   }
   rule.fetches_per_day = static_cast<double>(*number);
   return {};
@@ -77,7 +77,7 @@ std::uint64_t UrlIntervals::interval_of(const std::string& url, std::uint64_t in
   return interval_ms;
 }
 
-void add_revisits(Parser& parser, RevisitOptions& options) {
+std::vector<Option> add_revisits(Parser& parser, RevisitOptions& options) {
   const Option init = parser.flag(
       "--init", options.is_init,
       "all pages that were never fetched and are not in the frontier, not only those that came "
@@ -105,6 +105,7 @@ void add_revisits(Parser& parser, RevisitOptions& options) {
             "intervals by URL, which bounds do not change: lines REGEX TAB INTERVAL, of which the "
             "first that matches counts")
       .needs(revisit);
+  return {init, revisit};
 }
 
 int read_revisit_rule(RevisitOptions& options) {

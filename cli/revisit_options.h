@@ -44,7 +44,8 @@ struct RevisitOptions {
   [[nodiscard]] bool puts_back() const { return is_init || !revisit.empty(); }
 };
 
-void add_revisits(Parser& parser, RevisitOptions& options);
+/// Returns those that put pages back.
+std::vector<Option> add_revisits(Parser& parser, RevisitOptions& options);
 
 /// Reads what the options name, into `options.rule`. Returns the exit code; without success it has
 /// said why.

@@ -34,6 +34,19 @@ class Revisits(ScheduleTest):
         self.assertAlmostEqual(self.later()["http://b.test/"], 1, delta=0.01)
         self.assertEqual(self.schedule("--revisit", "100")["held_count"], 2)
 
+    def test_count_what_a_limit_refuses_once(self):
+        self.add([self.crawled(f"http://a.test/{i}", 9, [f"http://a.test/new{i}"])
+                  for i in range(5)])
+        done = self.schedule("--revisit", "100", "--default", "limit=4", code=1)
+        self.assertEqual(done["new_count"] + done["revisit_count"], 4)
+        self.assertEqual((done["refused_count"], done["waiting_count"]), (6, 4))
+        self.assertEqual(done["due_count"], done["revisit_count"])
+
+    def test_of_a_page_that_was_crawled_in_the_future_count_from_now(self):
+        self.add([self.crawled("http://a.test/", -1000)])
+        self.schedule("--revisit", "100")
+        self.assertAlmostEqual(self.later()["http://a.test/"], 7, delta=0.01)
+
     def test_end_when_a_page_was_crawled_meanwhile(self):
         self.add([self.crawled("http://a.test/", 8)])
         self.schedule("--revisit", "100")
@@ -65,7 +78,9 @@ class Revisits(ScheduleTest):
         for words, text in ((("--rules", "x"), "--revisit"), (("--revisit", "0"), "from 1"),
                             (("--revisit", "9", "--shortest", "9d", "--longest", "1d"),
                              "--shortest is longer than --longest"),
-                            (("--revisit", "9", "--init"), "--init")):
+                            (("--revisit", "9", "--init"), "--init"),
+                            (("--due", "1h", "--init"), "--init"),
+                            (("--rescore", "pagerank", "--revisit", "9"), "--revisit")):
             answer = self.run_command("schedule", "x.crawl", *words)
             self.assertEqual(answer.code, 2, answer.err)
             self.assertIn(text.encode(), answer.err)

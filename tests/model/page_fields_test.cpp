@@ -123,7 +123,7 @@ TEST(PageCsv, HasAFieldForEachNameOfTheHeader) {
   append_page_csv(row, some_page(), 4);
   EXPECT_EQ(row,
             "7,\"http://a.test/\"\"\",failed,2,1,1970-01-01T00:00:01Z,1970-01-01T00:00:05Z,0.1,2,3,"
-            "ab00,4\n");
+            "ab00,4,503,4\n");
   const std::string header = page_csv_header();
   EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(header, ','));
 }
@@ -131,7 +131,8 @@ TEST(PageCsv, HasAFieldForEachNameOfTheHeader) {
 TEST(PageColumns, AreFoundByTheNamesThatAreTold) {
   EXPECT_EQ(page_column_names(),
             (std::vector<std::string>{"index", "url", "state", "crawl_count", "change_count",
-                                      "first_crawl", "last_crawl", "score", "depth"}));
+                                      "first_crawl", "last_crawl", "score", "depth", "http_status",
+                                      "failure_count"}));
   EXPECT_EQ(find_page_column("score"), PageColumn::kScore);
   EXPECT_EQ(find_page_column("Score"), std::nullopt);
 }

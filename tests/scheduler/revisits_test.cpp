@@ -20,6 +20,7 @@ using scheduler::RevisitTimes;
 constexpr std::uint64_t kDayMs = 86'400'000;
 constexpr std::int64_t kDayUs = 86'400'000'000;
 constexpr std::uint64_t kNow = 20'000 * kDayMs;
+constexpr std::uint64_t kYearLater = kNow + 366 * kDayMs;
 
 /// A page that was crawled once a day up to kNow.
 PageInfo crawled_page(std::uint32_t crawls, std::uint32_t changes) {
@@ -170,7 +171,7 @@ TEST(RevisitTimes, KeepMorePagesFresh) {
         for (const PageInfo& page : known) times.add(page);
         times.balance();
       },
-      [&](const PageInfo& page) { return day_of(times.next_visit(page, kNow)); });
+      [&](const PageInfo& page) { return day_of(times.next_visit(page, kYearLater)); });
   const auto nothing = [](const std::vector<PageInfo>&) {};
   const double equal = Web(kPages).freshness(nothing, [](const PageInfo& page) {
     return day_of(static_cast<std::uint64_t>(page.last_crawl_us) / 1000);
@@ -179,7 +180,7 @@ TEST(RevisitTimes, KeepMorePagesFresh) {
   by_adapting.kind = RevisitKind::kAdaptive;
   const RevisitTimes adaptive(by_adapting);
   const double nutch = Web(kPages).freshness(
-      nothing, [&](const PageInfo& page) { return day_of(adaptive.next_visit(page, kNow)); });
+      nothing, [&](const PageInfo& page) { return day_of(adaptive.next_visit(page, kYearLater)); });
   RecordProperty("freshness",
                  std::to_string(gain) + ' ' + std::to_string(equal) + ' ' + std::to_string(nutch));
   std::printf("fresh: by gain %.3f, equal %.3f, adaptive %.3f\n", gain, equal, nutch);

@@ -85,10 +85,11 @@ void RevisitTimes::balance() {
   const auto first_ms = static_cast<double>(bounded(static_cast<double>(rule_->first_ms)));
   const double wanted =
       rule_->fetches_per_day / kDayMs - static_cast<double>(first_count_) / first_ms;
-  // By its logarithm, for it may be a millisecond or a thousand years.
-  const double gain_ms = std::exp(bisect(0, std::log(kDayMs * 365 * 1000), [&](double log_gain) {
-    return visits_per_ms(std::exp(log_gain)) <= wanted;
-  }));
+  // By its logarithm, for it may be a nanosecond or a thousand years.
+  const double gain_ms =
+      std::exp(bisect(std::log(1e-6), std::log(kDayMs * 365 * 1000), [&](double log_gain) {
+        return visits_per_ms(std::exp(log_gain)) <= wanted;
+      }));
   for (auto& [rate_class, of] : classes_) of.interval_ms = interval_by_gain(rate_class, gain_ms);
 }
 
@@ -109,8 +110,10 @@ std::uint64_t RevisitTimes::next_visit(const PageInfo& page, std::uint64_t now_m
   const bool is_crawled = page.state == PageState::kCrawled;
   std::uint64_t interval_ms = is_crawled ? interval(page) : rule_->other_ms;
   if (rule_->interval_of) interval_ms = rule_->interval_of(page, interval_ms);
+  // A crawl ahead of the clock was now.
   const std::uint64_t begin =
-      is_crawled ? static_cast<std::uint64_t>(page.last_crawl_us) / kMicroseconds : now_ms;
+      is_crawled ? std::min(static_cast<std::uint64_t>(page.last_crawl_us) / kMicroseconds, now_ms)
+                 : now_ms;
   return interval_ms > RevisitRule::kNever - begin ? RevisitRule::kNever : begin + interval_ms;
 }
 

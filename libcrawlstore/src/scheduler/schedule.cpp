@@ -36,43 +36,59 @@ std::string body_of(const PageInfo& page) {
 /// Pages, put some thousand at a time.
 class PagePutter {
  public:
-  PagePutter(Frontier& frontier, const SchedulePolicy& policy)
-      : frontier_(frontier), policy_(policy) {}
+  /// times  nullptr: nothing is visited again
+  PagePutter(Frontier& frontier, const SchedulePolicy& policy,
+             const scheduler::RevisitTimes* times = nullptr)
+      : frontier_(frontier), policy_(policy), times_(times), now_ms_(frontier.now_ms()) {}
 
-  /// Returns false if the page is left out.
-  ///   time  not before; nothing: it is put for the first time
-  Result<bool> add(const PageInfo& page, std::optional<std::uint64_t> time = {}) {
-    const auto priority = priority_of(page);
+  /// Puts a page, for its next visit if it was fetched.
+  Result<void> add(const PageInfo& page) {
+    const bool is_new = page.state == PageState::kKnown;
+    const std::uint64_t time = is_new ? 0 : next_visit(page);
+    const auto priority = time < kTimeEnd ? priority_of(page) : std::nullopt;
     std::string host = priority ? url_host(page.url) : std::string();
     if (host.empty()) {
       ++done_.left_out_count;
-      return false;
+      return {};
     }
-    texts_.push_back({std::move(host), time ? body_of(page) : std::string()});
+    texts_.push_back({std::move(host), is_new ? std::string() : body_of(page)});
     items_.push_back({.group = texts_.back().host,
                       .priority = *priority,
                       .body = texts_.back().body,
-                      .not_before_ms = time.value_or(0),
+                      .not_before_ms = time,
                       .id = page.index});
-    if (items_.size() >= kPutPages) CRAWLSTORE_TRY(put());
-    return true;
+    return items_.size() < kPutPages ? Result<void>() : put();
   }
   Result<void> put() {
     CRAWLSTORE_TRY(const auto done, frontier_.put(items_));
-    done_.refused_count += done.refused.size();
-    done_.put_count += items_.size() - done.refused.size();
+    for (std::size_t i = 0, refused = 0; i < items_.size(); ++i) {
+      if (refused < done.refused.size() && done.refused[refused] == i) {
+        ++refused;
+        ++done_.refused_count;
+      } else if (items_[i].body.empty()) {
+        ++done_.new_count;
+      } else {
+        ++done_.revisit_count;
+        done_.due_count += items_[i].not_before_ms <= now_ms_ ? 1 : 0;
+      }
+    }
     items_.clear();
     texts_.clear();
     return {};
   }
-  [[nodiscard]] const ScheduledPages& done() const { return done_; }
+  [[nodiscard]] const PagesPutBack& done() const { return done_; }
 
  private:
+  static constexpr std::uint64_t kTimeEnd = std::uint64_t{1} << 48;  // as a frontier takes them
   struct Texts {
     std::string host;
     std::string body;
   };
 
+  [[nodiscard]] std::uint64_t next_visit(const PageInfo& page) const {
+    if (times_ == nullptr || page.state == PageState::kGone) return RevisitRule::kNever;
+    return times_->next_visit(page, now_ms_);
+  }
   [[nodiscard]] std::optional<double> priority_of(const PageInfo& page) const {
     if (!is_of_http(page.url) || page.depth > policy_.depth_max) return std::nullopt;
     if (policy_.priority_of) return policy_.priority_of(page);
@@ -81,9 +97,11 @@ class PagePutter {
 
   Frontier& frontier_;
   const SchedulePolicy& policy_;
+  const scheduler::RevisitTimes* times_;
+  std::uint64_t now_ms_;
   std::vector<FrontierItem> items_;
   std::deque<Texts> texts_;  // of them, which stay where they are
-  ScheduledPages done_;
+  PagesPutBack done_;
 };
 
 /// The URL of a page; empty: another outcome than a failure is known of it since it was put, or the
@@ -117,48 +135,6 @@ Result<std::vector<bool>> held_pages(const Frontier& frontier, const Snapshot& s
   return is_held;
 }
 
-/// Pages that are not held, put back one by one.
-class PutBack {
- public:
-  PutBack(Frontier& frontier, const SchedulePolicy& policy, const scheduler::RevisitTimes* times)
-      : putter_(frontier, policy), times_(times), now_ms_(frontier.now_ms()) {}
-
-  Result<void> add(const PageInfo& page) {
-    std::optional<std::uint64_t> time;
-    if (page.state != PageState::kKnown) {
-      time = times_ == nullptr ? RevisitRule::kNever : times_->next_visit(page, now_ms_);
-      if (page.state == PageState::kGone || *time >= kTimeEnd) {
-        ++left_out_count_;
-        return {};
-      }
-    }
-    CRAWLSTORE_TRY(const bool is_put, putter_.add(page, time));
-    if (!is_put) return {};
-    ++(time ? revisit_count_ : new_count_);
-    due_count_ += time && *time <= now_ms_ ? 1 : 0;
-    return {};
-  }
-  Result<void> put() { return putter_.put(); }
-  [[nodiscard]] PagesPutBack done() const {
-    return {.new_count = new_count_,
-            .revisit_count = revisit_count_,
-            .due_count = due_count_,
-            .refused_count = putter_.done().refused_count,
-            .left_out_count = putter_.done().left_out_count + left_out_count_};
-  }
-
- private:
-  static constexpr std::uint64_t kTimeEnd = std::uint64_t{1} << 48;  // as a frontier takes them
-
-  PagePutter putter_;
-  const scheduler::RevisitTimes* times_;  // nullptr: nothing is visited again
-  std::uint64_t now_ms_;
-  std::uint64_t new_count_ = 0;
-  std::uint64_t revisit_count_ = 0;
-  std::uint64_t due_count_ = 0;
-  std::uint64_t left_out_count_ = 0;
-};
-
 /// Gives all back. Returns the error, or the one of that.
 tl::unexpected<Error> give_back(Frontier& frontier, std::span<const TakenItem> taken,
                                 const Error& error, const TakeOptions& options) {
@@ -186,20 +162,12 @@ Result<ScheduledPages> put_pages(Frontier& frontier, const PageView& pages,
                                  const SchedulePolicy& policy, std::uint64_t first_page) {
   CRAWLSTORE_TRY(check_pages(frontier, pages));
   PagePutter putter(frontier, policy);
-  ScheduledPages done;
-  const auto add = [&](const PageInfo& page) -> Result<void> {
-    if (page.state == PageState::kKnown) {
-      CRAWLSTORE_TRY(putter.add(page));
-    } else {
-      ++done.left_out_count;
-    }
-    return {};
-  };
+  const auto add = [&putter](const PageInfo& page) { return putter.add(page); };
   CRAWLSTORE_TRY(for_each_page(pages, std::max(first_page, frontier.next_id()), add));
   CRAWLSTORE_TRY(putter.put());
-  done.left_out_count += putter.done().left_out_count;
-  done.put_count = putter.done().put_count;
-  done.refused_count = putter.done().refused_count;
+  ScheduledPages done{.put_count = putter.done().new_count,
+                      .refused_count = putter.done().refused_count,
+                      .left_out_count = putter.done().left_out_count};
   done.next_page = std::max(first_page, pages.info().page_count);
   return done;
 }
@@ -220,15 +188,15 @@ Result<PagesPutBack> put_back(Frontier& frontier, const Snapshot& snapshot,
     }));
     times->balance();
   }
-  PutBack put(frontier, policy, times ? &*times : nullptr);
+  PagePutter putter(frontier, policy, times ? &*times : nullptr);
   std::uint64_t held_count = 0;
   CRAWLSTORE_TRY(for_each_page(pages, 0, [&](const PageInfo& page) -> Result<void> {
-    if (!is_held[page.index]) return put.add(page);
+    if (!is_held[page.index]) return putter.add(page);
     ++held_count;
     return {};
   }));
-  CRAWLSTORE_TRY(put.put());
-  PagesPutBack done = put.done();
+  CRAWLSTORE_TRY(putter.put());
+  PagesPutBack done = putter.done();
   done.held_count = held_count;
   return done;
 }
