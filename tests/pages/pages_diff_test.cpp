@@ -303,14 +303,14 @@ TEST(PagesDiff, SeesNoDifferenceInHowADatabaseIsLaidOut) {
   while (must(view.page(index)).crawl_count == 0) ++index;
   const std::string url = must(view.url(index));
   CrawlEvent event;
-  event.kind = CrawlEventKind::kFailed;
+  event.kind = CrawlEventKind::kDenied;
   event.url = url;
   must(pages.add(event));
   must(pages.merge());
-  const auto failed = must(store->snapshot());
+  const auto denied = must(store->snapshot());
   must(pages.add(event));
   EXPECT_EQ(must(pages.merge()).edit_count, 1U);
-  EXPECT_FALSE(expect_right(failed, must(store->snapshot())).differs());
+  EXPECT_FALSE(expect_right(denied, must(store->snapshot())).differs());
 }
 
 TEST(PagesDiff, TellsEditsThatWait) {

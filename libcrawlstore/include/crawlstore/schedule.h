@@ -80,8 +80,7 @@ enum class RevisitKind : std::uint8_t {
 /// The time between visits to a page. Times are milliseconds.
 struct RevisitRule {
   RevisitKind kind = RevisitKind::kGain;
-  /// Of kGain, about, and not counting those that `first_ms` and `max_ms` bring about anyway. More
-  /// than 0.
+  /// With kGain, about, and besides those that `first_ms` and `max_ms` bring about. Above 0.
   double fetches_per_day = 10'000;
   std::uint64_t first_ms = std::uint64_t{7} * 86'400'000;  ///< after the first crawl
   std::uint64_t min_ms = 3'600'000;
@@ -106,7 +105,7 @@ struct PagesPutBack {
 
 /// Puts all pages that the frontier does not hold: those that were never fetched, to be taken at
 /// once, and with a rule all others that are not gone, for their next visit. Each visit counts for
-/// FrontierRule::put_max, so that a host with such a limit is left alone at last.
+/// FrontierRule::put_max.
 ///   snapshot  of the newest commit; nothing was put into the frontier behind it
 ///   rule      nullptr: pages that were never fetched only
 ///   errors    as put_pages(); kInvalidArgument: numbers of the rule that are none, or contradict
