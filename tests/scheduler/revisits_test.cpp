@@ -123,7 +123,7 @@ class Web {
         sum += static_cast<double>(std::ranges::count(pages_, true, &Page::is_fresh));
       }
     }
-    return sum / static_cast<double>(pages_.size()) / (kDays / 2);
+    return sum / static_cast<double>(pages_.size()) / (kDays / 2.0);
   }
 
  private:

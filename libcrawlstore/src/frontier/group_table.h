@@ -141,7 +141,7 @@ class GroupTable {
     SeededHash hash{};
   };
   struct IsSameKey {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(*-identifier-naming): a name of the standard library
     bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
     bool operator()(std::string_view key, std::uint32_t group) const {
       return key == (*keys)[group];

@@ -217,6 +217,7 @@ Result<std::uint64_t> drop_gone(Frontier& frontier, const Snapshot& snapshot) {
   if (gone.empty()) return 0;
   CRAWLSTORE_TRY(const std::uint64_t waited_count, frontier.remove(gone));
   std::vector<std::uint64_t> ids;
+  ids.reserve(gone.size());
   for (const FrontierKey& item : gone) ids.push_back(item.id);
   CRAWLSTORE_TRY(const auto leased, frontier.finish(ids));
   return waited_count + leased.done_count + leased.late_count;
