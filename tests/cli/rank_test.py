@@ -392,7 +392,7 @@ class Rank(pages_command.PagesTest):
         self.refuse(1, "no scores `own`; there are `mine`: --sort score:NAME chooses", "pages",
                     "x.crawl", "--sort", "score:own")
         self.refuse(2, "score:NAME has a name", "pages", "x.crawl", "--sort", "score:")
-        self.refuse(2, "depth, score:NAME", "pages", "x.crawl", "--sort", "scores")
+        self.refuse(2, "failure_count, score:NAME", "pages", "x.crawl", "--sort", "scores")
 
     def test_keeps_the_scores_before_where_it_does_not_converge(self):
         self.load_links({0: {1}, 1: {2}, 2: {0, 1}})
