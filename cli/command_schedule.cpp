@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,32 +44,26 @@ model::Field name_of_frontier(const std::string& name) {
   return {"name", model::Unit::kText, name};
 }
 
-int print_put(const std::string& name, const PageScheduleDone& done, bool as_json) {
-  const int printed = print_document(
-      {{name_of_frontier(name), count_of("page_count", done.page_count),
-        count_of("put_count", done.pages.put_count),
-        count_of("left_out_count", done.pages.left_out_count),
-        count_of("refused_count", done.pages.refused_count),
-        count_of("waiting_count", done.waiting_count), count_of("leased_count", done.leased_count)},
-       {}},
-      as_json);
+int print_done(const std::string& name, const PageScheduleDone& done, bool is_back, bool as_json) {
+  const std::uint64_t refused_count = is_back ? done.back.refused_count : done.pages.refused_count;
+  const std::uint64_t left_out_count =
+      is_back ? done.back.left_out_count : done.pages.left_out_count;
+  std::vector<model::Field> fields{name_of_frontier(name), count_of("page_count", done.page_count)};
+  if (is_back) {
+    fields.push_back(count_of("new_count", done.back.new_count));
+    fields.push_back(count_of("revisit_count", done.back.revisit_count));
+    fields.push_back(count_of("due_count", done.back.due_count));
+    fields.push_back(count_of("held_count", done.back.held_count));
+  } else {
+    fields.push_back(count_of("put_count", done.pages.put_count));
+  }
+  fields.push_back(count_of("left_out_count", left_out_count));
+  fields.push_back(count_of("refused_count", refused_count));
+  fields.push_back(count_of("waiting_count", done.waiting_count));
+  fields.push_back(count_of("leased_count", done.leased_count));
+  const int printed = print_document({std::move(fields), {}}, as_json);
   if (printed != kExitDone) return printed;
-  return done.pages.refused_count == 0 ? kExitDone : kExitNo;
-}
-
-int print_back(const std::string& name, const PageScheduleDone& done, bool as_json) {
-  const int printed = print_document(
-      {{name_of_frontier(name), count_of("page_count", done.page_count),
-        count_of("new_count", done.back.new_count),
-        count_of("revisit_count", done.back.revisit_count),
-        count_of("due_count", done.back.due_count), count_of("held_count", done.back.held_count),
-        count_of("left_out_count", done.back.left_out_count),
-        count_of("refused_count", done.back.refused_count),
-        count_of("waiting_count", done.waiting_count), count_of("leased_count", done.leased_count)},
-       {}},
-      as_json);
-  if (printed != kExitDone) return printed;
-  return done.back.refused_count == 0 ? kExitDone : kExitNo;
+  return refused_count == 0 ? kExitDone : kExitNo;
 }
 
 int put(PageScheduleOptions options, ScheduleVerbOptions& given) {
@@ -92,8 +87,7 @@ int put(PageScheduleOptions options, ScheduleVerbOptions& given) {
   const auto done = schedule_pages(*store, *name, options);
   if (!done) return fail_with(path, done.error());
   if (const auto closed = store->close(); !closed) return fail_with(path, closed.error());
-  return options.puts_back ? print_back(*name, *done, given.as_json)
-                           : print_put(*name, *done, given.as_json);
+  return print_done(*name, *done, options.puts_back, given.as_json);
 }
 
 /// Gives the pages that wait the priorities that they have in `scores`.

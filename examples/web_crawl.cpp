@@ -96,7 +96,7 @@ struct Fetch {
   std::string body{};
 };
 
-/// What becomes of a lease, when the host of the page may be asked again.
+/// The next step with a leased page; it is taken when the host may be asked again.
 enum class Next : std::uint8_t {
   kVisit,  ///< the page is fetched, now that the robots.txt is known
   kAgain,  ///< it ends, and the page waits until `again_ms`

@@ -14,11 +14,9 @@
 #include <vector>
 
 #include <crawlstore/frontier_view.h>
-#include <crawlstore/transaction.h>
 
 #include "container/crash_workloads.h"
 #include "drum/memory_store.h"
-#include "support/another_thread.h"
 #include "support/random.h"
 
 namespace crawlstore::testing {
@@ -37,12 +35,6 @@ FrontierOptions small_options() {
   options.checkpoint_bytes = 1500;
   options.commits_takes = false;
   return options;
-}
-
-Store open_store(std::unique_ptr<Storage> storage) {
-  OpenOptions options;
-  options.time_us = kFixedTimeUs;
-  return must(Store::open(std::move(storage), options));
 }
 
 Frontier open_frontier(Store& store) {
@@ -191,29 +183,18 @@ void record_frontier(Scenario& scenario) {
   scenario.acknowledge();
 }
 
-/// Transactions that are dropped and committed, between steps of compaction, too.
 void record_transactions(Scenario& scenario) {
   begin_with_frontier(scenario);
   auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
   auto frontier = open_frontier(store);
   Ids leased = state_after(kStepsBefore - 1).taken;
   std::uint64_t step = kStepsBefore;
-  const auto transact = [&](bool commits) {
-    auto both = must(Transaction::begin(store));
-    const Ids taken = do_step(frontier, step, leased);
-    if (!commits) return both.drop();
-    leased = taken;
+  transact_and_compact(scenario, store, [&](bool commits) {
+    Ids taken = do_step(frontier, step, leased);
+    if (!commits) return;
+    leased = std::move(taken);
     ++step;
-    must(both.commit());
-    scenario.acknowledge();
-  };
-  for (const bool commits : {false, true, false, true}) transact(commits);
-  int look = 0;
-  must(store.compact([&](auto, auto) {
-    if (++look <= 4) on_another_thread([&] { transact(look % 2 == 0); });
-    return true;
-  }));
-  scenario.acknowledge();
+  });
 }
 
 }  // namespace

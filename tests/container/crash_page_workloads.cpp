@@ -24,12 +24,6 @@ PagesOptions page_options() {
   return options;
 }
 
-Store open_store(std::unique_ptr<Storage> storage) {
-  OpenOptions options;
-  options.time_us = kFixedTimeUs;
-  return must(Store::open(std::move(storage), options));
-}
-
 /// Starts the record with the file as it is.
 void record_from_here(Scenario& scenario) {
   scenario.begin_with_bytes(contents(*scenario.file()));

@@ -6,11 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include <crawlstore/transaction.h>
-
 #include "container/crash_workloads.h"
 #include "queue/queue_words.h"
-#include "support/another_thread.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -18,12 +15,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Runs of the first steps are there when the record begins: two more, and small runs are joined.
 constexpr std::uint64_t kStepsBefore = 6;
-
-Store open_store(std::unique_ptr<Storage> storage) {
-  OpenOptions options;
-  options.time_us = kFixedTimeUs;
-  return must(Store::open(std::move(storage), options));
-}
 
 QueuedPages mark_of(std::uint64_t step) {
   return {{step, kInfinity}};
@@ -113,27 +104,15 @@ void record_queue(Scenario& scenario) {
   scenario.acknowledge();
 }
 
-/// Transactions that are dropped and committed, between steps of compaction, too.
 void record_transactions(Scenario& scenario) {
   begin_with_queue(scenario);
   auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
   auto queue = must(Queue::open(store));
   std::uint64_t step = kStepsBefore;
-  const auto transact = [&](bool commits) {
-    auto both = must(Transaction::begin(store));
+  transact_and_compact(scenario, store, [&](bool commits) {
     do_step(queue, step);
-    if (!commits) return both.drop();
-    ++step;
-    must(both.commit());
-    scenario.acknowledge();
-  };
-  for (const bool commits : {false, true, false, true}) transact(commits);
-  int look = 0;
-  must(store.compact([&](auto, auto) {
-    if (++look <= 4) on_another_thread([&] { transact(look % 2 == 0); });
-    return true;
-  }));
-  scenario.acknowledge();
+    if (commits) ++step;
+  });
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <stdexcept>
+#include <utility>
+
+#include <crawlstore/transaction.h>
 
 #include "container/compact.h"
 #include "container/create.h"
@@ -12,6 +15,7 @@
 #include "container/tile_writer.h"
 #include "drum/memory_store.h"
 #include "format/layout.h"
+#include "support/another_thread.h"
 #include "support/bytes.h"
 
 namespace crawlstore::testing {
@@ -432,6 +436,30 @@ void record_tile_compact(Scenario& scenario) {
 }
 
 }  // namespace
+
+Store open_store(std::unique_ptr<Storage> storage) {
+  OpenOptions options;
+  options.time_us = kFixedTimeUs;
+  return must(Store::open(std::move(storage), options));
+}
+
+void transact_and_compact(Scenario& scenario, Store& store,
+                          const std::function<void(bool commits)>& step) {
+  const auto transact = [&](bool commits) {
+    auto both = must(Transaction::begin(store));
+    step(commits);
+    if (!commits) return both.drop();
+    must(both.commit());
+    scenario.acknowledge();
+  };
+  for (const bool commits : {false, true, false, true}) transact(commits);
+  int look = 0;
+  must(store.compact([&](auto, auto) {
+    if (++look <= 4) on_another_thread([&] { transact(look % 2 == 0); });
+    return true;
+  }));
+  scenario.acknowledge();
+}
 
 std::span<const CrashWorkload> writer_workloads() {
   static constexpr auto kWorkloads = std::to_array<CrashWorkload>({

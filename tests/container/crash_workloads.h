@@ -5,8 +5,11 @@
 /// time, one thread.
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
+
+#include <crawlstore/store.h>
 
 #include "container/crash_oracle.h"
 #include "container/crash_store.h"
@@ -22,6 +25,13 @@ struct CrashWorkload {
   /// Takes a tenth of a second: not every call of it fails in every run.
   bool is_costly = false;
 };
+
+/// Opens a store whose commits have a fixed time.
+Store open_store(std::unique_ptr<Storage> storage);
+/// Does steps in transactions that are dropped and committed, between steps of compaction, too.
+///   step  does one; told whether it will be committed
+void transact_and_compact(Scenario& scenario, Store& store,
+                          const std::function<void(bool commits)>& step);
 
 /// Written with a container::Writer, so that its policy can be turned wrong.
 std::span<const CrashWorkload> writer_workloads();

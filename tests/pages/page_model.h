@@ -88,7 +88,7 @@ class PageModel {
     take_effect(edit, index, targets);
   }
 
-  /// Of forgotten pages the numbers stay. What they linked to first are seeds then.
+  /// Forgotten pages keep their numbers; the pages that they linked to first become seeds.
   template <class IsMeant>
   void forget(const IsMeant& is_meant) {
     for (std::uint64_t index = 0; index < pages_.size(); ++index) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <random>
 #include <string>
@@ -181,8 +182,6 @@ TEST(RevisitTimes, KeepMorePagesFresh) {
   const RevisitTimes adaptive(by_adapting);
   const double nutch = Web(kPages).freshness(
       nothing, [&](const PageInfo& page) { return day_of(adaptive.next_visit(page, kYearLater)); });
-  RecordProperty("freshness",
-                 std::to_string(gain) + ' ' + std::to_string(equal) + ' ' + std::to_string(nutch));
   std::printf("fresh: by gain %.3f, equal %.3f, adaptive %.3f\n", gain, equal, nutch);
   EXPECT_GT(gain, equal + 0.01);
   EXPECT_GT(equal, nutch);

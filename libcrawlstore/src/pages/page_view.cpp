@@ -24,10 +24,6 @@ std::uint64_t segment_allocated_bytes(const format::SegmentEntry* entry) {
   return bytes;
 }
 
-}  // namespace
-
-namespace {
-
 double crawled_seconds(const PageInfo& page) {
   constexpr double kSecond = 1e6;
   return static_cast<double>(page.last_crawl_us - page.first_crawl_us) / kSecond;
