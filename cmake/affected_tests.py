@@ -133,18 +133,24 @@ class Build:
         self.preset = preset
         self.folder = f"build/{preset}"
         self.sources = {}
-        prefix = f"{ROOT}/"
         for entry in json.loads((ROOT / self.folder / "compile_commands.json").read_text()):
-            if entry["file"].startswith(prefix):
+            if entry["file"].startswith(f"{ROOT}/"):
                 output = re.search(r' -o (\S+)', entry["command"]).group(1)
                 if output.endswith(".o"):
-                    self.sources[output] = entry["file"][len(prefix):]
+                    self.sources[output] = self.compiled(entry["file"])
         self.programs = [line.split(":")[0] for line in self.ninja("targets", "all")
                          if line.startswith("bin/")]
         self.inputs = self.query(self.programs)
         self.inputs.update(self.query(sorted(
             {name for names in self.inputs.values() for name in names if name.endswith(".a")
              and not name.startswith("/")})))
+
+    @staticmethod
+    def compiled(path):
+        """The sources of one that is compiled: a unity build includes several in one of its own."""
+        text = pathlib.Path(path).read_text(errors="replace") if "/Unity/" in path else ""
+        paths = [match.group(2) for match in INCLUDE.finditer(text)] or [path]
+        return [name.removeprefix(f"{ROOT}/") for name in paths]
 
     def ninja(self, *words):
         return run("ninja", "-C", self.folder, "-t", *words).splitlines()
@@ -227,10 +233,14 @@ class Selection:
         # What was in a source that is gone may be in any other now.
         self.deleted = any(name.endswith(".cpp") and not (ROOT / name).exists() for name in changed)
 
+    def object_files(self, name):
+        """The files that an object is compiled from."""
+        return set().union(*map(self.files.closure, self.build.sources[name]))
+
     @functools.lru_cache(maxsize=None)
     def is_known(self, name):
         """True when an object tells what the linker does, or when it is changed itself."""
-        made_of = self.files.closure(self.build.sources[name])
+        made_of = self.object_files(name)
         if made_of & self.changed:
             return True
         return name in self.build.symbols and all(
@@ -241,8 +251,7 @@ class Selection:
             own, linked = self.build.objects(program), self.build.linked(program)
             if not self.deleted and all(map(self.is_known, own | linked)):
                 linked = self.build.taken(program)
-            self.parts[program] = set().union(
-                *(self.files.closure(self.build.sources[name]) for name in own | linked))
+            self.parts[program] = set().union(*map(self.object_files, own | linked))
         return self.parts[program]
 
     def programs(self, test, scripts):

@@ -87,7 +87,7 @@ class Keys:
         if test.is_program:
             for program in programs:
                 for name in self.build.objects(program):
-                    sources |= self.files.closure(self.build.sources[name])
+                    sources |= self.selection.object_files(name)
         words = self.files.words(own, sources)
         # Of a program its bytes say what it is made of; of a script its text.
         named = scripts | {path for path in self.names if path in words.words or (

@@ -28,6 +28,17 @@ class AffectedTests(BuiltTree):
         self.assertEqual(tests, ["tests_a fuzz_a.replay", "", "tests_kill"])
         self.assertEqual((targets, unknown), (["bin/tests_a", ""], ""))
 
+    def test_chooses_programs_that_link_a_source_compiled_with_others(self):
+        at_once = self.folder / "build/asan/lib.dir/Unity/unity_0_cxx.cxx"
+        self.write(at_once, "".join(
+            f'#include "{self.folder}/libcrawlstore/src/io/{name}.cpp"\n' for name in "ab"))
+        commands = self.folder / "build/asan/compile_commands.json"
+        one = f"{self.folder}/libcrawlstore/src/io/a.cpp"
+        commands.write_text(commands.read_text().replace(one, str(at_once)))
+        tests, targets, unknown = self.choose("libcrawlstore/src/io/b.cpp")
+        self.assertEqual(tests[0], "tests_a tests_b fuzz_a.replay")
+        self.assertEqual((targets[0], unknown), ("bin/tests_a bin/tests_b", ""))
+
     def test_chooses_programs_whose_main_is_in_a_library(self):
         self.assertEqual(self.choose("fuzz/driver.cpp")[0][0], "tests_a tests_b fuzz_a.replay")
 
