@@ -19,6 +19,7 @@
 #include "model/format_text.h"
 #include "model/frontier_forecast.h"
 #include "model/frontier_rule.h"
+#include "model/scheduled_states.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -32,6 +33,7 @@ struct ScheduleVerbOptions {
   RevisitOptions revisits;
   std::string scores;        ///< empty: no rescoring
   std::uint64_t due_ms = 0;  ///< 0: no forecast
+  bool shows_states = false;
   bool as_json = false;
   bool quiet = false;
 };
@@ -127,6 +129,15 @@ Result<model::Document> rescore(OpenFrontier& target, const ScoreView& scores,
   return document;
 }
 
+int fail_of_other_pages(const PageScheduleOptions& options, const std::string& frontier) {
+  return fail_with(
+      fmt::format("{}: the items of the frontier `{}` are not the pages of `{}`; --frontier NAME "
+                  "chooses another one, --database NAME other pages",
+                  model::format_printable(options.source.path), model::format_printable(frontier),
+                  model::format_printable(options.database)),
+      kExitUsage);
+}
+
 int rescore_waiting(const PageScheduleOptions& options, const ScheduleVerbOptions& given) {
   const std::string& path = options.source.path;
   int code = kExitDone;
@@ -138,12 +149,7 @@ int rescore_waiting(const PageScheduleOptions& options, const ScheduleVerbOption
   const auto pages = open_pages(*snapshot, source, code);
   if (!pages) return code;
   if (target->frontier.pages() != options.database) {
-    return fail_with(
-        fmt::format("{}: the items of the frontier `{}` are not the pages of `{}`; --frontier NAME "
-                    "chooses another one, --database NAME other pages",
-                    model::format_printable(path), model::format_printable(target->name),
-                    model::format_printable(options.database)),
-        kExitUsage);
+    return fail_of_other_pages(options, target->name);
   }
   const auto scores =
       open_scores(*pages, source, {.name = given.scores, .option = "--rescore"}, code);
@@ -186,7 +192,28 @@ int show_due(const FrontierSourceOptions& source, const ScheduleVerbOptions& giv
                         given.as_json);
 }
 
+int show_states(const PageScheduleOptions& options, bool as_json) {
+  const std::string& path = options.source.path;
+  const auto snapshot = open_snapshot(path, false);
+  if (!snapshot) return fail_with(path, snapshot.error());
+  int code = kExitDone;
+  const auto name = choose_frontier(*snapshot, options.source, false, code);
+  if (!name) return code;
+  const auto frontier = FrontierView::open(*snapshot, *name);
+  if (!frontier) return fail_with(path, frontier.error());
+  const auto pages = open_pages(*snapshot, {.path = path, .database = options.database}, code);
+  if (!pages) return code;
+  if (frontier->info().pages != options.database) return fail_of_other_pages(options, *name);
+  auto states = model::scheduled_states(*pages, *frontier);
+  if (!states) return fail_with(path, states.error());
+  model::Document document{
+      {name_of_frontier(*name), count_of("page_count", pages->info().page_count)}, {}};
+  document.tables.push_back(std::move(*states));
+  return print_document(document, as_json);
+}
+
 int run(ScheduleVerbOptions& options) {
+  if (options.shows_states) return show_states(options.pages, options.as_json);
   if (options.due_ms != 0) return show_due(options.pages.source, options);
   if (!options.scores.empty()) return rescore_waiting(options.pages, options);
   return put(options.pages, options);
@@ -220,6 +247,10 @@ constexpr const char* kFooter =
     "after the scores were computed: these keep theirs (unscored_count), which is minus the "
     "depth, and so behind all scores. What was taken before leaves first as ever. All of it or "
     "nothing is committed.\n"
+    "--states reads FILE beside any writer, and says of each state of pages (`crawlstore pages`) "
+    "how many wait to be visited now or as soon as their host may be (waiting_count), wait for a "
+    "time of their own (later_count), are taken (leased_count), or are not in the frontier "
+    "(absent_count). Pages that are known and absent were left out, or --init puts them.\n"
     "--due reads FILE beside any writer, and tells of any frontier: the groups that may be "
     "visited now (visitable_group_count); what can be taken until then at most, one item a "
     "visit, by the rules of groups and their parents where all that is taken is done at once "
@@ -260,9 +291,14 @@ Action define_schedule(Parser& parser) {
   const auto due =
       add_duration(parser, "--due TIME", options->due_ms,
                    "put nothing, and change nothing: say what comes within this time, such as 1h");
-  due.excludes(rescored).excludes(database);
+  const auto states = parser.flag(
+      "--states", options->shows_states,
+      "put nothing, and change nothing: say of each state how many pages wait, or do not");
+  due.excludes(rescored).excludes(database).excludes(states);
+  states.excludes(rescored);
   for (const Option& option : of_put) {
     due.excludes(option);
+    states.excludes(option);
     rescored.excludes(option);
   }
   add_json(parser, options->as_json);

@@ -94,7 +94,8 @@ Table frontier_rows(const std::vector<FrontierDiff>& frontiers) {
                {"changed_item_count", Unit::kCount},
                {"added_group_count", Unit::kCount},
                {"gone_group_count", Unit::kCount},
-               {"changed_group_count", Unit::kCount}},
+               {"changed_group_count", Unit::kCount},
+               {"slowed_group_count", Unit::kCount}},
               {}};
   for (const FrontierDiff& found : frontiers) {
     const auto& [was, is] = std::pair(found.old_info, found.new_info);
@@ -103,7 +104,7 @@ Table frontier_rows(const std::vector<FrontierDiff>& frontiers) {
                           was.group_count, is.group_count, found.added_item_count,
                           found.gone_item_count, found.leased_item_count, found.returned_item_count,
                           found.changed_item_count, found.added_group_count, found.gone_group_count,
-                          found.changed_group_count});
+                          found.changed_group_count, found.slowed_group_count});
   }
   return table;
 }

@@ -30,6 +30,8 @@ Table databases_table(const std::vector<PagesDiff>& databases) {
                {"gone_page_count", Unit::kCount},
                {"forgotten_page_count", Unit::kCount},
                {"changed_page_count", Unit::kCount},
+               {"fetched_page_count", Unit::kCount},
+               {"failed_page_count", Unit::kCount},
                {"old_link_count", Unit::kCount},
                {"new_link_count", Unit::kCount},
                {"added_link_count", Unit::kCount},
@@ -43,9 +45,10 @@ Table databases_table(const std::vector<PagesDiff>& databases) {
     table.rows.push_back({found.name, presence(found), found.by_url, found.old_page_count,
                           found.new_page_count, found.added_page_count, found.gone_page_count,
                           found.forgotten_page_count, found.changed_page_count,
-                          found.old_link_count, found.new_link_count, found.added_link_count,
-                          found.gone_link_count, found.old_edit_count, found.new_edit_count,
-                          found.added_edit_count, found.gone_edit_count});
+                          found.fetched_page_count, found.failed_page_count, found.old_link_count,
+                          found.new_link_count, found.added_link_count, found.gone_link_count,
+                          found.old_edit_count, found.new_edit_count, found.added_edit_count,
+                          found.gone_edit_count});
   }
   return table;
 }

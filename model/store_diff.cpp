@@ -92,7 +92,7 @@ void add_queues(std::string& to, const Document& document) {
 }
 
 /// "+3 and -1 items of frontiers, 1,000 came to be leased, 2 came back, 1 changed, 1 group
-/// changed".
+/// changed, 1 group slowed".
 void add_frontiers(std::string& to, const Document& document) {
   const auto of_frontiers = [&](std::string_view column) {
     return sum_of(document, "frontiers", column);
@@ -109,6 +109,8 @@ void add_frontiers(std::string& to, const Document& document) {
   add_changes(to, of_frontiers("added_group_count"), of_frontiers("gone_group_count"), "group");
   const std::uint64_t groups = of_frontiers("changed_group_count");
   if (groups != 0) add_part(to, format_counted(groups, "group") + " changed");
+  const std::uint64_t slowed = of_frontiers("slowed_group_count");
+  if (slowed != 0) add_part(to, format_counted(slowed, "group") + " slowed");
 }
 
 /// Whether no cell of the column says anything.
@@ -187,6 +189,8 @@ std::string diff_sentence(const Document& document) {
   add_changes(text, of_pages("added_page_count"), forgotten, "page");
   add_pages(became_gone, " became gone");
   add_pages(of_pages("changed_page_count"), " changed");
+  add_pages(of_pages("fetched_page_count"), " fetched");
+  add_pages(of_pages("failed_page_count"), " failed");
   add_changes(text, of_pages("added_link_count"), of_pages("gone_link_count"), "link");
   add_changes(text, of_pages("added_edit_count"), of_pages("gone_edit_count"), "waiting edit");
   add_changes(text, of_drums("added_key_count"), of_drums("gone_key_count"), "key");

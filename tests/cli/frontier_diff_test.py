@@ -64,7 +64,7 @@ class FrontierDiff(command.CommandTest):
                          [("changed", "a", 1), ("added", "c", 0)])
         self.assertEqual(found["summary"],
                          "+1 and -1 frontier items, 1 item came to be leased, 1 item changed, "
-                         "+1 group, 1 group changed")
+                         "+1 group, 1 group changed, 1 group slowed")
         text = self.run_command("diff", "old.crawl", "x.crawl").out.decode()
         self.assertRegex(text, r"(?m)^frontier +gone +\d+ +leased .* done$")
 

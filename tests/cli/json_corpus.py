@@ -55,6 +55,7 @@ RUNS = [
     ("schedule", ["x.crawl", "--frontier", "pages", "--revisit", "100"], b"", 0),
     ("schedule", ["x.crawl", "--frontier", "pages", "--rescore", "pagerank"], b"", 0),
     ("schedule", ["x.crawl", "--frontier", "pages", "--due", "1h"], b"", 0),
+    ("schedule", ["x.crawl", "--frontier", "pages", "--states"], b"", 0),
     ("import", ["x.crawl", "--format", "urls", "-", "--frontier", "pages"], URLS, 0),
     ("frontier", ["x.crawl", "--frontier", "pages"], b"", 0),
     ("take", ["x.crawl"], b"", 0),

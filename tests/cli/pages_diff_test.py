@@ -33,10 +33,11 @@ class PagesDiff(PagesTest):
         self.assertEqual(self.database(found), {
             "name": "pages", "change": "changed", "old_page_count": 2, "new_page_count": 3,
             "added_page_count": 1, "gone_page_count": 1, "changed_page_count": 1,
+            "fetched_page_count": 1,
             "old_link_count": 1, "new_link_count": 1, "added_link_count": 1, "gone_link_count": 1})
         # + and - are what came and went: what became gone is still there.
         self.assertEqual(found["summary"],
-                         "+1 page, 1 became gone, 1 changed, +1 and -1 links")
+                         "+1 page, 1 became gone, 1 changed, 1 fetched, +1 and -1 links")
         self.assertEqual([(row["change"], row["page"], row["fields"]) for row in found["pages"]], [
             ("gone", "http://a.test/", "state"),
             ("changed", "http://b.test/", "state crawl_count first_crawl_us last_crawl_us"),

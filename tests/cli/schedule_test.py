@@ -119,6 +119,29 @@ class Schedule(ScheduleTest):
         self.assertIn(b"takeable_count", self.succeed("schedule", "x.crawl", "--due", "3h").out)
         self.refuse(2, b"excludes", "--due", "1h", "--database", "pages")
 
+    def test_says_what_waits_of_each_state(self):
+        self.seed(*(f"http://a.test/{n}" for n in range(8)))
+        self.schedule("--default", "delay=none,in-flight=9")
+        taken = [item for item, _ in self.take("-n", "4", "--per-group", "4").values()]
+        self.run_checked("done", "x.crawl", "-", data=(
+            f"{taken[0]}\n{taken[1]}\tgone\n{taken[2]}\tretry 3h\n").encode())
+        self.seed("http://b.test/")
+        before = (self.folder / "x.crawl").read_bytes()
+        found = self.schedule("--states")
+        self.assertEqual((found["name"], found["page_count"]), ("frontier", 9))
+        counts = {row.pop("state"): tuple(row.values()) for row in found["states"]}
+        # Pages, those that wait, that wait for their time, that are taken, that are in no frontier.
+        self.assertEqual(counts.pop("gone"), (1, 0, 0, 0, 1))
+        known, failed = counts.pop("known"), counts.pop("failed")
+        self.assertEqual(tuple(map(sum, zip(known, failed))), (8, 4, 1, 1, 2))
+        self.assertEqual({sum(row) for row in counts.values()}, {0})
+        self.assertEqual((self.folder / "x.crawl").read_bytes(), before)
+        self.assertRegex(self.succeed("schedule", "x.crawl", "--states").out, rb"(?m)^gone +1 ")
+        for words in (["--due", "1h"], ["--init"], ["--rescore", "pagerank"]):
+            self.refuse(2, b"excludes", "--states", *words)
+        self.seed("http://c.test/", words=["--database", "others"])
+        self.refuse(2, b"are not the pages of `others`", "--states", "--database", "others")
+
     def test_is_done_by_import(self):
         urls = [f"http://h{n}.test/" for n in range(3)]
         done = self.seed(*urls[:2], words=["--frontier"])

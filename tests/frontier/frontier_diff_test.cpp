@@ -121,14 +121,25 @@ Changes told_between(const Snapshot& older, const Snapshot& newer, FrontierDiff&
     ++differing;
     return true;
   };
+  std::uint64_t slowed = 0;
+  const auto delay_of = [](const Snapshot& state, const FrontierGroup& group) {
+    const FrontierRule& rule = must(FrontierView::open(state)).info().default_rule;
+    return group.rule.value_or(rule).delay_ms;
+  };
   sink.group = [&](const FrontierGroupDiff& group) {
     const FrontierGroup& any = group.newer ? *group.newer : *group.older;
     told.emplace("group " + any.key, name_of(group.change));
     ++differing;
+    if (group.older && group.newer &&
+        (group.newer->failure_count > group.older->failure_count ||
+         delay_of(newer, *group.newer) > delay_of(older, *group.older))) {
+      ++slowed;
+    }
   };
   const auto all = must(diff_frontiers(older, newer, sink));
   EXPECT_EQ(all.size(), 1U);
   found = all.front();
+  EXPECT_EQ(found.slowed_group_count, slowed);
   EXPECT_EQ(differing, found.added_item_count + found.gone_item_count + found.leased_item_count +
                            found.returned_item_count + found.changed_item_count +
                            found.added_group_count + found.gone_group_count +

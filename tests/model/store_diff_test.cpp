@@ -39,18 +39,20 @@ Document document(const std::vector<std::pair<std::string, std::uint64_t>>& page
 
 TEST(DiffSentence, TellsItemsOfFrontiers) {
   Document made = document({});
-  made.tables.push_back({"frontiers",
-                         {{"added_item_count"},
-                          {"gone_item_count"},
-                          {"leased_item_count"},
-                          {"returned_item_count"},
-                          {"changed_item_count"},
-                          {"changed_group_count"}},
-                         {{std::uint64_t{3}, std::uint64_t{2000}, std::uint64_t{5},
-                           std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1}}}});
+  made.tables.push_back(
+      {"frontiers",
+       {{"added_item_count"},
+        {"gone_item_count"},
+        {"leased_item_count"},
+        {"returned_item_count"},
+        {"changed_item_count"},
+        {"changed_group_count"},
+        {"slowed_group_count"}},
+       {{std::uint64_t{3}, std::uint64_t{2000}, std::uint64_t{5}, std::uint64_t{1},
+         std::uint64_t{2}, std::uint64_t{14}, std::uint64_t{12}}}});
   EXPECT_EQ(diff_sentence(made),
             "+3 and -2,000 frontier items, 5 items came to be leased, 1 item came back, 2 items "
-            "changed, 1 group changed");
+            "changed, 14 groups changed, 12 groups slowed");
 }
 
 TEST(DiffSentence, SaysHowMuchOfWhat) {
@@ -64,6 +66,13 @@ TEST(DiffSentence, SaysHowMuchOfWhat) {
   EXPECT_EQ(diff_sentence(document({{"changed_page_count", 1}, {"gone_link_count", 1}}, {},
                                    {{"later", 2}, {"same", 0}})),
             "1 page changed, -1 link, the queue later +2");
+}
+
+TEST(DiffSentence, TellsPagesThatWereFetchedAndThatFailed) {
+  EXPECT_EQ(diff_sentence(document({{"changed_page_count", 1500},
+                                    {"fetched_page_count", 1200},
+                                    {"failed_page_count", 300}})),
+            "1,500 pages changed, 1,200 fetched, 300 failed");
 }
 
 TEST(DiffSentence, CountsPagesThatBecameGoneApartFromThoseThatWent) {

@@ -143,9 +143,21 @@ PagesDiff expect_right(const State& older, const State& newer, bool by_url = fal
   Changes told;
   PagesDiffSink sink;
   collect(older.names, newer.names, told, sink);
+  std::uint64_t fetched_count = 0;
+  std::uint64_t failed_count = 0;
+  sink.page = [&, collected = sink.page](const PageDiff& page) {
+    collected(page);
+    const PageInfo none;
+    const PageInfo& a = page.older ? *page.older : none;
+    const PageInfo& b = page.newer ? *page.newer : none;
+    fetched_count += b.crawl_count > a.crawl_count ? 1U : 0U;
+    failed_count += b.failure_count > a.failure_count ? 1U : 0U;
+  };
   const auto databases = must(diff_pages(older.snapshot, newer.snapshot, sink));
   EXPECT_EQ(databases.size(), 1U);
   const PagesDiff& found = databases.at(0);
+  EXPECT_EQ(found.fetched_page_count, fetched_count);
+  EXPECT_EQ(found.failed_page_count, failed_count);
   const Changes expected = expected_changes(older.content, newer.content);
   EXPECT_EQ(told.pages, expected.pages);
   EXPECT_EQ(told.added_links, expected.added_links);

@@ -40,7 +40,7 @@ class PagePanel final : public Panel {
     for (const Error& problem : found->detail.problems) draw_problem(ui, problem);
     draw_tools(ui, *found);
     draw_fields(ui, *found);
-    groups_.draw(ui, *view, host_of(*found));
+    groups_.draw(ui, *view, {pages->info().name, found->index, host_of(*found)});
     draw_lists(ui, *found);
   }
 

@@ -88,6 +88,8 @@ struct FrontierDiff {
   std::uint64_t added_group_count = 0;  ///< FrontierGroupDiff of that kind, and so on
   std::uint64_t gone_group_count = 0;
   std::uint64_t changed_group_count = 0;
+  /// Changed ones that are visited less often: with a longer delay, or more failures in a row.
+  std::uint64_t slowed_group_count = 0;
   /// Past damage: why the frontier was not compared. Other counts are not to be believed then.
   std::optional<Error> old_error{};
   std::optional<Error> new_error{};

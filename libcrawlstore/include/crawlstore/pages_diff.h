@@ -90,6 +90,8 @@ struct PagesDiff {
   std::uint64_t gone_page_count = 0;
   std::uint64_t forgotten_page_count = 0;  ///< of these, those that the newer state does not have
   std::uint64_t changed_page_count = 0;
+  std::uint64_t fetched_page_count = 0;  ///< of those added or changed: with more crawls
+  std::uint64_t failed_page_count = 0;   ///< and with more failed fetches in a row
   std::uint64_t old_link_count = 0;
   std::uint64_t new_link_count = 0;
   std::uint64_t added_link_count = 0;

@@ -26,6 +26,13 @@ using frontier::State;
 using GroupNumber =
     std::optional<std::uint32_t>;  // of a group; nothing: the state does not have it
 
+/// Tells whether a group is visited less often than it was.
+bool is_slower(const frontier::GroupTable& groups, std::uint32_t group,
+               const frontier::GroupTable& old_groups, std::uint32_t old_group) {
+  return groups[group].failure_count > old_groups[old_group].failure_count ||
+         groups.setting(group).rule.soft_ms > old_groups.setting(old_group).rule.soft_ms;
+}
+
 /// Equal ones are equal items; by key.
 auto rank_of(const DiffItem& item) {
   return std::tuple(item.key, item.is_leased, item.order, item.time, item.attempt, item.body_hash);
@@ -130,6 +137,7 @@ class FrontierComparison {
           a.groups()[*old_group].failure_count == b.groups()[*new_group].failure_count) {
         return;
       }
+      if (is_slower(b.groups(), *new_group, a.groups(), *old_group)) ++out_.slowed_group_count;
     }
     ++(change == FrontierChange::kAdded  ? out_.added_group_count
        : change == FrontierChange::kGone ? out_.gone_group_count

@@ -45,7 +45,8 @@ class DatabaseDiff {
   Result<void> diff_tile(std::uint64_t first_page, std::uint64_t end_page);
   Result<void> diff_records_by_url();
   Result<void> compare_page(Index old_index, Index new_index);
-  Result<void> tell_page(Change change, Index old_index, Index new_index, PageFields fields);
+  /// Returns whether it was told, not left out.
+  Result<bool> tell_page(Change change, Index old_index, Index new_index, PageFields fields);
 
   // diff_links.cpp
   Result<void> diff_links_by_index();

@@ -116,25 +116,36 @@ Result<void> DatabaseDiff::compare_page(Index old_index, Index new_index) {
         const auto forgotten,
         work_.blame(!old_index, side.is_forgotten(old_index ? *old_index : *new_index, record)));
     if (forgotten) return {};
-    return tell_page(old_index ? Change::kGone : Change::kAdded, old_index, new_index, {});
   }
-  const PageFields fields = differing_fields(old_record, new_record);
-  if (!fields.any()) return {};
-  const bool is_gone = fields.state && new_record.state == PageState::kGone;
-  return tell_page(is_gone ? Change::kGone : Change::kChanged, old_index, new_index, fields);
+  const bool is_in_both = old_index && new_index;
+  const PageFields fields = is_in_both ? differing_fields(old_record, new_record) : PageFields{};
+  if (is_in_both && !fields.any()) return {};
+  const bool is_gone = !new_index || (fields.state && new_record.state == PageState::kGone);
+  const Change change = is_gone ? Change::kGone : old_index ? Change::kChanged : Change::kAdded;
+  CRAWLSTORE_TRY(const bool was_told, tell_page(change, old_index, new_index, fields));
+  if (!was_told) return {};
+  if (new_record.crawl_count > old_record.crawl_count) ++found_->fetched_page_count;
+  if (new_record.failures > old_record.failures) ++found_->failed_page_count;
+  return {};
 }
 
-Result<void> DatabaseDiff::tell_page(Change change, Index old_index, Index new_index,
+Result<bool> DatabaseDiff::tell_page(Change change, Index old_index, Index new_index,
                                      PageFields fields) {
   PageDiff page{found_->name, change, std::nullopt, std::nullopt, fields};
   if (sink_.page && old_index) {
     auto info = older_.view().page(*old_index);
-    if (!info) return leave_out(older_, false, info.error(), work_);
+    if (!info) {
+      CRAWLSTORE_TRY(leave_out(older_, false, info.error(), work_));
+      return false;
+    }
     page.older = std::move(*info);
   }
   if (sink_.page && new_index) {
     auto info = newer_.view().page(*new_index);
-    if (!info) return leave_out(newer_, true, info.error(), work_);
+    if (!info) {
+      CRAWLSTORE_TRY(leave_out(newer_, true, info.error(), work_));
+      return false;
+    }
     page.newer = std::move(*info);
   }
   ++(change == Change::kAdded  ? found_->added_page_count
@@ -142,7 +153,7 @@ Result<void> DatabaseDiff::tell_page(Change change, Index old_index, Index new_i
                                : found_->changed_page_count);
   if (!new_index) ++found_->forgotten_page_count;
   if (sink_.page) sink_.page(page);
-  return {};
+  return true;
 }
 
 }  // namespace crawlstore::pages

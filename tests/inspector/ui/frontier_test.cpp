@@ -129,6 +129,31 @@ TEST_F(FrontierPanel, ShowsAnotherFrontierThanTheDamagedOne) {
   EXPECT_EQ(shown("groups[0].waiting_count"), "3");
 }
 
+TEST_F(FrontierPanel, SaysOnAPageWhenItIsVisitedNext) {
+  MemoryStore store;
+  PageDb pages = must(PageDb::open(*store));
+  crawl_web(pages, 3, 4, kCrawlTimeUs);
+  must(pages.merge());
+  FrontierOptions options;
+  options.pages = "pages";
+  Frontier frontier = must(Frontier::open(*store, "frontier", options));
+  FrontierItem first;
+  first.group = "a.example";
+  first.id = 0;
+  FrontierItem second = first;
+  second.priority = 1;
+  second.id = 1;
+  must(frontier.put(std::vector{first, second}));
+  must(frontier.close());
+  must(pages.close());
+  write_image(store, path_);
+  open_file(shell_, path_);
+  run_step(shell_, "goto", "page/0");
+  run_step(shell_, "expect", "next visit: behind 1 of its group");
+  run_step(shell_, "goto", "page/2");
+  run_step(shell_, "expect", "next visit: none, the frontier does not hold the page");
+}
+
 TEST_F(FrontierPanel, ShowsAFrontierWhoseTableAloneIsWhole) {
   {
     auto store = must(Store::create(path_));
