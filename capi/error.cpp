@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <string>
+#include <exception>
 
 #include "call.h"
+#include "texts.h"
 
 namespace crawlstore::c {
-namespace {
-
-/// Copies text to an array of the caller, cut where it is longer, with NUL after it.
-template <std::size_t kBytes>
-void copy_text(std::string_view text, char (&out)[kBytes]) {
-  text = text.substr(0, kBytes - 1);
-  std::fill(std::copy(text.begin(), text.end(), out), out + kBytes, '\0');
-}
-
-}  // namespace
 
 int tell(const Error& failure, crwl_error* error) noexcept {
   const int code = static_cast<int>(failure.code);

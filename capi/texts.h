@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lists that callers pass: texts as one blob, and a verdict for each entry.
+/// Text of callers and for them: lists as one blob, verdicts for each entry, arrays of characters.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "call.h"
 
@@ -34,6 +37,25 @@ class Texts {
   explicit Texts(const crwl_texts& given) : given_(given) {}
   crwl_texts given_;
 };
+
+/// Texts one after another, with their ends.
+struct TextColumn {
+  std::string bytes;
+  std::vector<std::uint64_t> ends;
+
+  void add(const std::string& text) {
+    bytes += text;
+    ends.push_back(bytes.size());
+  }
+  [[nodiscard]] crwl_texts view() const { return {bytes.data(), ends.data(), ends.size()}; }
+};
+
+/// Copies text to an array of characters, cut where it is longer, with NUL after it.
+template <std::size_t kBytes>
+void copy_text(std::string_view text, char (&out)[kBytes]) {
+  text = text.substr(0, kBytes - 1);
+  std::fill(std::copy(text.begin(), text.end(), out), out + kBytes, '\0');
+}
 
 /// Asks for each of `count` entries and writes the answers, up to the first error.
 template <class Ask>

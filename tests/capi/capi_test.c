@@ -8,6 +8,9 @@ int main(int argc, char** argv) {
   test_sets(argv[1]);
   test_pages(argv[1]);
   test_scores(argv[1]);
+  test_queues(argv[1]);
+  test_frontiers(argv[1]);
+  test_upkeep(argv[1]);
   test_refusals(argv[1]);
   test_forks(argv[1]);
   puts("every call did what it should");

@@ -40,6 +40,19 @@
     }                                                                                              \
   } while (0)
 
+/// Checks a call with each size that a struct cannot have; then it has its own again.
+#define REFUSES_SIZES(given, call)                                           \
+  do {                                                                       \
+    const uint32_t sizes[] = {0, 1, 4, sizeof(given) - 1, 4097, UINT32_MAX}; \
+    for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; ++size) {   \
+      (given).struct_size = sizes[size];                                     \
+      GIVES(kInvalidArgument, call);                                         \
+    }                                                                        \
+    (given).struct_size = sizeof(given);                                     \
+  } while (0)
+
+#define REFUSES(call) GIVES(kInvalidArgument, call)
+
 enum { kInvalidArgument = 80, kClosed = 81, kReentrant = 83, kTooLarge = 85, kUnknownName = 87 };
 enum { kTypeMismatch = 88, kCancelled = 89, kForked = 44, kNotFound = 63, kExists = 64 };
 
@@ -48,6 +61,9 @@ void test_stores(const char* folder);
 void test_sets(const char* folder);
 void test_pages(const char* folder);
 void test_scores(const char* folder);
+void test_queues(const char* folder);
+void test_frontiers(const char* folder);
+void test_upkeep(const char* folder);
 void test_refusals(const char* folder);
 void test_forks(const char* folder);
 

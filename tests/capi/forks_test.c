@@ -7,6 +7,18 @@
 #include "check.h"
 
 /// Runs in the child: each call is refused, and what is freed does no harm to the parent.
+static void queue_in_child(crwl_queue* queue, crwl_frontier* frontier) {
+  uint64_t number = 1;
+  crwl_taken* taken = NULL;
+  GIVES(kForked, crwl_queue_push(queue, &number, NULL, 1, NULL));
+  GIVES(kForked, crwl_queue_pop(queue, &number, NULL, &number, NULL));
+  GIVES(kForked, crwl_frontier_take(frontier, NULL, &taken, NULL));
+  GIVES(kForked, crwl_frontier_give_back_all(frontier, NULL, NULL));
+  crwl_queue_free(queue);
+  crwl_frontier_free(frontier);
+}
+
+/// The same with other handles.
 static void use_in_child(crwl_store* store, crwl_seen* seen, crwl_pages* pages, crwl_view* view) {
   uint8_t verdict = 9;
   uint64_t index = 0;
@@ -32,8 +44,12 @@ void test_forks(const char* folder) {
   crwl_seen* seen = NULL;
   crwl_pages* pages = NULL;
   crwl_view* view = NULL;
+  crwl_queue* queue = NULL;
+  crwl_frontier* frontier = NULL;
   crwl_transaction* transaction = NULL;
   uint8_t verdict = 9;
+  OK(crwl_queue_open(store, NULL, NULL, &queue, &error));
+  OK(crwl_frontier_open(store, NULL, NULL, &frontier, &error));
   OK(crwl_seen_open(store, NULL, NULL, &seen, &error));
   OK(crwl_pages_open(store, NULL, NULL, &pages, &error));
   const crwl_event page = {.struct_size = sizeof page, .url = "http://a.test/", .url_bytes = 14};
@@ -47,6 +63,7 @@ void test_forks(const char* folder) {
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
+      queue_in_child(queue, frontier);
       use_in_child(store, seen, pages, view);
       crwl_transaction_free(transaction);
       _exit(0);
@@ -59,6 +76,8 @@ void test_forks(const char* folder) {
   crwl_transaction_free(transaction);
   OK(crwl_seen_contains(seen, "http://i.test/", 14, &verdict, &error));
   CHECK(verdict == CRWL_YES);
+  crwl_frontier_free(frontier);
+  crwl_queue_free(queue);
   crwl_view_free(view);
   crwl_pages_free(pages);
   crwl_seen_free(seen);

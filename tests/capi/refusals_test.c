@@ -2,19 +2,6 @@
 // Calls of the C interface with NULL where that must not be, and with structs of wrong sizes.
 #include "check.h"
 
-/// Checks a call with each size that a struct cannot have; then it has its own again.
-#define REFUSES_SIZES(given, call)                                           \
-  do {                                                                       \
-    const uint32_t sizes[] = {0, 1, 4, sizeof(given) - 1, 4097, UINT32_MAX}; \
-    for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; ++size) {   \
-      (given).struct_size = sizes[size];                                     \
-      GIVES(kInvalidArgument, call);                                         \
-    }                                                                        \
-    (given).struct_size = sizeof(given);                                     \
-  } while (0)
-
-#define REFUSES(call) GIVES(kInvalidArgument, call)
-
 /// Everything that can be open at a time.
 typedef struct world {
   char path[256];

@@ -25,8 +25,11 @@
 /// oneself. Fork: in a child, calls on its parent's handles give 44 and freeing does no harm.
 
 #include <crawlstore/c_error.h>
+#include <crawlstore/c_frontier.h>
 #include <crawlstore/c_pages.h>
+#include <crawlstore/c_queue.h>
 #include <crawlstore/c_scores.h>
 #include <crawlstore/c_seen.h>
 #include <crawlstore/c_store.h>
+#include <crawlstore/c_upkeep.h>
 #include <crawlstore/c_view.h>
