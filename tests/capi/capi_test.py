@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""capi_test.py PROGRAM LIBRARY: the C interface does what it says, shows its own names alone, and
-each of them is declared and used by the program."""
+"""capi_test.py PROGRAM LIBRARY BUILD_DIR: the C interface does what it says, shows its own names
+alone, each of them is declared and used by the program, and what is installed can be used."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -9,10 +10,14 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, LIBRARY = sys.argv[1:3]
-del sys.argv[1:3]
+PROGRAM, LIBRARY, BUILD = sys.argv[1:4]
+del sys.argv[1:4]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 NAME = re.compile(r'\bcrwl_\w+(?=\()')
+CONSUMER = """
+#include <crawlstore/crawlstore.h>
+int main(void) { return crwl_store_commit(0, 0, 0) == 80 ? 0 : 1; }
+"""
 
 
 def names_in(paths):
@@ -37,6 +42,26 @@ class CInterface(unittest.TestCase):
     def test_the_program_uses_every_function(self):
         declared = names_in(SOURCE.glob("capi/include/crawlstore/*.h"))
         self.assertEqual(declared - names_in(SOURCE.glob("tests/capi/*.c")), set())
+
+    def test_what_is_installed_suffices_for_a_program_in_c(self):
+        with tempfile.TemporaryDirectory(prefix="crawlstore-capi-") as name:
+            folder = pathlib.Path(name)
+            for component in ("crawlstore_c", "crawlstore_c_dev"):
+                subprocess.run(["cmake", "--install", BUILD, "--prefix", folder / "usr",
+                                "--component", component], check=True, stdout=subprocess.DEVNULL)
+            pc = next(folder.rglob("crawlstore-c.pc"))
+            words = subprocess.run(
+                ["pkg-config", "--cflags", "--libs", "crawlstore-c"], check=True, text=True,
+                stdout=subprocess.PIPE, env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent)})
+            (folder / "a.c").write_text(CONSUMER)
+            # Of the build's own flags only those that change the binary: sanitizers.
+            cache = pathlib.Path(BUILD, "CMakeCache.txt").read_text()
+            sanitizers = re.findall(r'^CMAKE_CXX_FLAGS_DEBUG:.*?(-fsanitize=\S+)', cache,
+                                    re.MULTILINE)
+            subprocess.run(["cc", "-std=c11", "-pedantic", "-Werror", *sanitizers, "a.c", "-o", "a",
+                            *words.stdout.split()], check=True, cwd=folder)
+            subprocess.run([folder / "a"], check=True,
+                           env={**os.environ, "LD_LIBRARY_PATH": str(pc.parents[1])})
 
 
 if __name__ == "__main__":
