@@ -16,7 +16,7 @@ import posixpath
 import re
 import sys
 
-ROOTS = ("", "libcrawlstore/include/", "libcrawlstore/src/", "tests/")
+ROOTS = ("", "capi/include/", "libcrawlstore/include/", "libcrawlstore/src/", "tests/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include\b[ \t]*(?:([<"])([^>"\n]+)[>"])?', re.MULTILINE)
 # What generated headers are made of.
 GENERATED = (("_generated.h", "format/", ".fbs"), (".capnp.h", "spec/", ".capnp"))

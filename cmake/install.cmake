@@ -41,3 +41,14 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY
 configure_file(cmake/crawlstore.pc.in ${PROJECT_BINARY_DIR}/crawlstore.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/crawlstore.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The C interface, which holds all of the library: a program needs no other file of ours.
+if(CRAWLSTORE_C)
+  install(
+    TARGETS crawlstore_c
+    LIBRARY COMPONENT crawlstore_c NAMELINK_COMPONENT crawlstore_c_dev
+    FILE_SET HEADERS COMPONENT crawlstore_c_dev)
+  configure_file(cmake/crawlstore-c.pc.in ${PROJECT_BINARY_DIR}/crawlstore-c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/crawlstore-c.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT crawlstore_c_dev)
+endif()

@@ -26,6 +26,7 @@ BELOW = {
 }
 # These see the public headers and the listed folders, nothing of the library's inside.
 OUTSIDE = {
+    "capi": ["capi"],
     "model": ["model"],
     "cli": ["model", "cli"],
     "inspector/core": ["model", "inspector/core"],
@@ -149,7 +150,8 @@ def layer_of(path):
 def resolve(tree, includer, name):
     """The path that an include of ours leads to; None when it is not of this tree."""
     for path in (posixpath.join(posixpath.dirname(includer), name), name,
-                 "libcrawlstore/src/" + name, "libcrawlstore/include/" + name, "tests/" + name):
+                 "libcrawlstore/src/" + name, "libcrawlstore/include/" + name,
+                 "capi/include/" + name, "tests/" + name):
         if posixpath.normpath(path) in tree.texts:
             return posixpath.normpath(path)
     return None

@@ -7,7 +7,7 @@ import re
 from source import Finding
 
 # The folders of a target, whose sources may be compiled as one.
-TARGETS = (("format/",), ("libcrawlstore/",), ("model/",), ("cli/",), ("inspector/",))
+TARGETS = (("format/",), ("libcrawlstore/",), ("capi/",), ("model/",), ("cli/",), ("inspector/",))
 OPENS = re.compile(r'namespace (?:(\w[\w:]*) )?\{$')
 NAMES = re.compile(
     r'(?:struct|class|enum(?: class)?|union) (?:alignas\(\w+\) )?(\w+)(?=[^;]*(?:\{|$))'

@@ -11,6 +11,7 @@ Finding = collections.namedtuple("Finding", "path line message")
 CXX = (".h", ".cpp")
 LIBRARY = ("format/", "libcrawlstore/")
 PUBLIC = "libcrawlstore/include/crawlstore/"
+C_PUBLIC = "capi/include/crawlstore/"
 
 
 class Tree:

@@ -37,6 +37,7 @@ class Layers(RuleCase):
                 (LIB + "new_layer/a.cpp", "io/pins.h", "no layer is known"),
                 ("model/a.cpp", "io/pins.h", "model/ includes public headers only"),
                 ("model/a.cpp", "cli/verbs.h", "model/ includes public headers only"),
+                ("capi/a.cpp", "io/pins.h", "capi/ includes public headers only"),
                 ("cli/a.cpp", "format/layout.h", "cli/ includes public headers only"),
                 ("examples/a.cpp", "model/table.h", "examples/ includes public headers only"),
                 ("bench/a.cpp", "format/layout.h", "bench/ includes public headers only"),

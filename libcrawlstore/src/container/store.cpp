@@ -109,7 +109,11 @@ Result<void> StoreImpl::check_outside() const {
 }
 
 Result<void> StoreImpl::check_outside(const char* in_transaction_text) const {
-  if (in_transaction()) return fail(Errc::kReentrant, in_transaction_text);
+  if (in_transaction()) {
+    // In a forked child the transaction is its parent's.
+    CRAWLSTORE_TRY(writer->storage().check_process());
+    return fail(Errc::kReentrant, in_transaction_text);
+  }
   return check_outside();
 }
 

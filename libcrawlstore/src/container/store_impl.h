@@ -51,7 +51,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   ///   errors  kReentrant: this thread is inside a function that the store calls
   [[nodiscard]] Result<void> check_outside() const;
   /// check_outside(), and before calls that no transaction may hold.
-  ///   errors  kReentrant, with this text inside a transaction
+  ///   errors  kReentrant, with this text inside a transaction, but kForked in a child there
   [[nodiscard]] Result<void> check_outside(const char* in_transaction) const;
   /// Before a part is opened, with the turn: the store can be written to, and what lingered is
   /// gone.
