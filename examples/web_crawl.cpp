@@ -4,7 +4,7 @@
 //
 //   web_crawl FILE.crawl --user-agent NAME [--resolve-all ADDRESS:PORT] [--delay MS]
 //             [--timeout MS] [--round MS] [--retries N] [--pages N] [--robots-wait MS]
-//             [SEED_URL]...
+//             [--revisits N] [SEED_URL]...
 //
 // The frontier says which pages may be fetched now, of which hosts; they are leased before the
 // first request goes out. What came of them is added to the page database, and their leases end in
@@ -25,8 +25,10 @@
 // counts as failed when it was taken more than `--retries` times in vain. A Crawl-delay, up to a
 // minute, becomes the rule of its host.
 //
-// It visits no page twice, and does not follow a redirect: its target is a page of its own. Pages
-// answered by 404 or 410 are gone. `--resolve-all` sends the requests of all hosts to one server.
+// It does not follow a redirect: its target is a page of its own. Pages answered by 404 or 410 are
+// gone. With `--revisits` about so many pages a day are fetched again, those whose fetch gains most
+// by how often they change; servers send only what was modified since. It then ends when it has
+// taken `--pages`, or never. `--resolve-all` sends the requests of all hosts to one server.
 
 #include <algorithm>
 #include <charconv>
@@ -68,6 +70,8 @@ constexpr std::size_t kRequests = 64;                     // at once
 constexpr std::size_t kBodyBytes = std::size_t{8} << 20;  // of a body; a longer one is a failure
 constexpr milliseconds kLongestWait(1000);
 constexpr std::uint64_t kLongestRetryMs = 3'600'000;
+constexpr std::chrono::hours kRevisitRound(1);  // between looks for pages to be fetched again
+constexpr std::int64_t kClockErrorS = 3600;     // by which clocks of servers may be late
 
 void must(CURLMcode code) {
   if (code != CURLM_OK) throw std::runtime_error(curl_multi_strerror(code));
@@ -82,6 +86,7 @@ struct Options {
   std::uint32_t retries = 2;
   std::uint32_t pages = ~std::uint32_t{0};  // are taken, then the crawl pauses
   std::uint32_t robots_wait_ms = 600'000;   // until a server that failed is asked again
+  std::uint32_t revisits = 0;               // a day, about; 0: no page is fetched again
   std::vector<std::string> seeds;
 };
 
@@ -93,6 +98,7 @@ struct Fetch {
   std::string url;
   std::uint64_t delay_ms{};  ///< from the end of the request to the next of its host
   bool is_of_robots = false;
+  std::int64_t fetched_s = 0;  ///< since 1970, the last time; 0: never
   std::string body{};
 };
 
@@ -132,6 +138,7 @@ struct Crawl {
   std::uint32_t taken_count = 0;
   std::uint32_t round_count = 0;  ///< outcomes since the last superstep
   Clock::time_point round_end{};
+  Clock::time_point revisit_round_end{};
   std::map<CURL*, Fetch> running{};
   std::multimap<Clock::time_point, Outcome> outcomes{};  ///< by the time when they are added
   CURLM* curl = curl_multi_init();
@@ -191,7 +198,15 @@ struct Crawl {
     if (round_count != 0) {
       fmt::print(stderr, "{} outcomes, {} pages wait\n", round_count, frontier.waiting_count());
     }
-    view = must(crawlstore::PageView::open(must(store.snapshot())));
+    const crawlstore::Snapshot snapshot = must(store.snapshot());
+    view = must(crawlstore::PageView::open(snapshot));
+    if (options.revisits != 0 && Clock::now() >= revisit_round_end) {
+      crawlstore::RevisitRule rule;
+      rule.fetches_per_day = options.revisits;
+      must(put_back(frontier, snapshot, {}, &rule));
+      next_page = view->info().page_count;
+      revisit_round_end = Clock::now() + kRevisitRound;
+    }
     next_page = must(put_pages(frontier, *view, {}, next_page)).next_page;
     round_count = 0;
     round_end = Clock::now() + milliseconds(options.round_ms);
@@ -205,7 +220,10 @@ struct Crawl {
     for (auto& item :
          must(crawlstore::take_pages(frontier, *view, {.count = room, .lease_ms = 0}))) {
       ++taken_count;
-      visit({item.id, item.attempt, std::move(item.group), std::move(item.body)});
+      const crawlstore::PageInfo page = must(view->page(item.id));
+      Fetch fetch{item.id, item.attempt, std::move(item.group), std::move(item.body)};
+      if (page.crawl_count != 0) fetch.fetched_s = page.last_crawl_us / 1'000'000;
+      visit(std::move(fetch));
     }
   }
 
@@ -264,6 +282,11 @@ struct Crawl {
     curl_easy_setopt(request, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(request, CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout_ms));
     curl_easy_setopt(request, CURLOPT_NOSIGNAL, 1L);
+    if (fetch.fetched_s != 0 && !fetch.is_of_robots) {
+      curl_easy_setopt(request, CURLOPT_TIMECONDITION, long{CURL_TIMECOND_IFMODSINCE});
+      curl_easy_setopt(request, CURLOPT_TIMEVALUE_LARGE,
+                       curl_off_t{fetch.fetched_s - kClockErrorS});
+    }
     curl_easy_setopt(request, CURLOPT_WRITEFUNCTION, &receive);
     curl_easy_setopt(request, CURLOPT_WRITEDATA, &fetch);
     must(curl_multi_add_handle(curl, request));
@@ -320,6 +343,7 @@ struct Crawl {
     if (status == 404 || status == 410) return CrawlEventKind::kGone;
     const bool is_redirect = status == 307 || status == 308 || (status >= 301 && status <= 303);
     if (is_redirect && has_target) return CrawlEventKind::kRedirect;
+    if (status == 304) return CrawlEventKind::kUnchanged;
     return status < 300 ? CrawlEventKind::kPage : CrawlEventKind::kFailed;
   }
 
@@ -331,7 +355,8 @@ struct Crawl {
     curl_easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(request, CURLINFO_REDIRECT_URL, &target);
     curl_easy_getinfo(request, CURLINFO_CONTENT_TYPE, &type);
-    const CrawlEventKind kind = kind_of(has_failed, status, target != nullptr);
+    const bool is_unasked = status == 304 && fetch.fetched_s == 0;
+    const CrawlEventKind kind = kind_of(has_failed || is_unasked, status, target != nullptr);
     crawlstore::CrawledPage page(fetch.url);
     page.set_http_status(static_cast<std::uint16_t>(status));
     if (kind == CrawlEventKind::kRedirect) page.add_link(target);
@@ -355,9 +380,10 @@ bool parse(const std::vector<std::string>& words, Options& options) {
   const std::map<std::string, std::string*> texts{{"--user-agent", &options.user_agent},
                                                   {"--resolve-all", &options.resolve_all}};
   const std::map<std::string, std::uint32_t*> numbers{
-      {"--delay", &options.delay_ms}, {"--timeout", &options.timeout_ms},
-      {"--round", &options.round_ms}, {"--retries", &options.retries},
-      {"--pages", &options.pages},    {"--robots-wait", &options.robots_wait_ms}};
+      {"--delay", &options.delay_ms},   {"--timeout", &options.timeout_ms},
+      {"--round", &options.round_ms},   {"--retries", &options.retries},
+      {"--pages", &options.pages},      {"--robots-wait", &options.robots_wait_ms},
+      {"--revisits", &options.revisits}};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto number = numbers.find(words[i]);
     const auto text = texts.find(words[i]);
@@ -385,7 +411,7 @@ int main(int argc, char** argv) try {
         stderr,
         "usage: web_crawl FILE.crawl --user-agent NAME [--resolve-all ADDRESS:PORT] "
         "[--delay MS] [--timeout MS] [--round MS] [--retries N] [--pages N] "
-        "[--robots-wait MS] [SEED_URL]...\n"
+        "[--robots-wait MS] [--revisits N] [SEED_URL]...\n"
         "It obeys robots.txt; a server that fails is asked for it again after --robots-wait, "
         "10 minutes.\n");
     return 2;

@@ -10,7 +10,6 @@ import unittest
 
 import command
 
-CLOCK = command.BUILD / "bin/shift_clock.so"
 YEAR = 365 * 86_400  # by which that clock is ahead
 
 
@@ -79,14 +78,10 @@ class Put(EndsTest):
 
 
 class Clock(EndsTest):
-    def ahead(self):
-        sanitizer = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"),
-                                           "verify_asan_link_order=0")))
-        return {"LD_PRELOAD": str(CLOCK), "ASAN_OPTIONS": sanitizer}
-
     def test_that_was_ahead_stops_no_crawl(self):
-        self.put(b"a\t2\tx\na\t1\ty\n", "--default", "delay=2s,in-flight=9", env=self.ahead())
-        taken = self.succeed("take", "x.crawl", "--lease", "none", env=self.ahead()).out
+        self.put(b"a\t2\tx\na\t1\ty\n", "--default", "delay=2s,in-flight=9",
+                 env=command.clock_ahead())
+        taken = self.succeed("take", "x.crawl", "--lease", "none", env=command.clock_ahead()).out
         self.assertTrue(taken.endswith(b"\ta\tx\n"), taken)
         self.refuse(1, "nothing is due .* in [12]", "take", "x.crawl")
         self.assertAlmostEqual(self.info()["clock_ahead_seconds"], YEAR, delta=300)

@@ -100,6 +100,7 @@ class Sites:
 class Request:
     def __init__(self, host, path):
         self.host, self.path, self.begin, self.end = host, path, time.monotonic(), math.inf
+        self.modified_since = None
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -131,6 +132,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests.append(request)
         page = self.server.sites.find(f"http://{request.host}{request.path}")
+        request.modified_since = self.headers["If-Modified-Since"]
+        # Without a time of its own a page is as it was.
+        if request.modified_since and page.status == 200 and "Last-Modified" not in page.headers:
+            page = answer(status=304)
         time.sleep(page.seconds)
         self.send_response_only(page.status)
         for name, value in {**page.headers, "Content-Length": len(page.body)}.items():

@@ -2,8 +2,10 @@
 """examples/web_crawl.cpp, against a server of this machine that stands for some hundred hosts."""
 
 import collections
+import email.utils
 import itertools
 import json
+import os
 import random
 import re
 import signal
@@ -31,6 +33,7 @@ class WebCrawl(PagesTest):
         if not BINARY.exists():
             self.skipTest("built without examples")
         self.sites = Sites(random.Random(command.SEED))
+        self.crawl_environment = {}
 
     def start_crawl(self, *words):
         """With a server of its own, which no request of a killed process reaches."""
@@ -39,7 +42,8 @@ class WebCrawl(PagesTest):
             [BINARY, "x.crawl", "--resolve-all", "127.0.0.1:%d" % self.server.server_port,
              "--user-agent", "test", "--delay", str(int(DELAY * 1000)),
              "--timeout", str(int(TIMEOUT * 1000)), *words,
-             *self.sites.seeds], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+             *self.sites.seeds], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **self.crawl_environment})
 
     def crawl(self, *words):
         process = self.start_crawl("--retries", "0", *words)
@@ -132,6 +136,34 @@ class WebCrawl(PagesTest):
                          {"/": ("crawled", 200), "/later": ("crawled", 200),
                           "/found": ("crawled", 200), "/broken": ("failed", 503),
                           "/missing": ("gone", 404)})
+        self.assert_polite(requests)
+
+    def test_fetches_again_what_was_modified(self):
+        """A year later, with the time of the last fetch; and says of each whether it changed."""
+        first = "http://old.test"
+        pages = {"/": answer(["/same", "/new", "/rude", "/gone"]), "/same": answer(),
+                 "/new": answer(headers={"Last-Modified": "Fri, 01 Jan 2100 00:00:00 GMT"}),
+                 "/rude": answer(status=304), "/gone": answer(status=404)}
+        self.sites.seeds = [first + "/"]
+        self.sites.find = lambda url: pages.get(url.removeprefix(first), answer(status=404))
+        self.assertTrue(all(request.modified_since is None for request in self.crawl()))
+        self.assertEqual(self.final_states()[first + "/rude"], "failed")
+        pages["/new"] = pages["/new"]._replace(body=b"another one")
+        self.crawl_environment = command.clock_ahead()
+        requests = self.crawl("--revisits", "1000000", "--pages", "3")
+        asked = {request.path: request.modified_since for request in requests
+                 if request.path != "/robots.txt"}
+        self.assertEqual(set(asked), {"/", "/same", "/new"})
+        for text in asked.values():
+            since = email.utils.parsedate_to_datetime(text).timestamp()
+            self.assertAlmostEqual(since, time.time() - 3600, delta=120)
+        counts = {row["url"].removeprefix(first): (
+            row["state"], row["http_status"], row["crawl_count"], row["change_count"])
+            for row in self.rows()}
+        self.assertEqual(counts, {
+            "/": ("crawled", 304, 2, 0), "/same": ("crawled", 304, 2, 0),
+            "/new": ("crawled", 200, 2, 1), "/rude": ("failed", 304, 0, 0),
+            "/gone": ("gone", 404, 0, 0)})
         self.assert_polite(requests)
 
     def put_robots(self):
