@@ -316,6 +316,12 @@ constexpr std::array kQueueTableHeader{
     Member{"change_run_count", Form::kUnsigned, offsetof(QueueTableHeader, change_run_count), 4},
 };
 
+constexpr std::array kValuesHeader{
+    Member{"magic", Form::kHex, offsetof(ValuesHeader, magic), 8},
+    Member{"value_count", Form::kUnsigned, offsetof(ValuesHeader, value_count), 4},
+    Member{"reserved", Form::kZeros, offsetof(ValuesHeader, reserved), 4},
+};
+
 constexpr std::array kQueueRunCut{
     Member{"run_id", Form::kUnsigned, offsetof(QueueRunCut, run_id), 8},
     Member{"cut_order", Form::kHex, offsetof(QueueRunCut, cut_order), 8},
@@ -442,6 +448,9 @@ Fields describe_score_footer(std::span<const std::byte> bytes) {
 }
 Fields describe_queue_table(std::span<const std::byte> bytes) {
   return describe_members(kQueueTableHeader, bytes);
+}
+Fields describe_values_header(std::span<const std::byte> bytes) {
+  return describe_members(kValuesHeader, bytes);
 }
 Fields describe_queue_run_cut(std::span<const std::byte> bytes) {
   return describe_members(kQueueRunCut, bytes);

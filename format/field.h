@@ -56,6 +56,7 @@ Fields describe_queue_table(std::span<const std::byte> bytes);
 Fields describe_queue_run_cut(std::span<const std::byte> bytes);
 Fields describe_queue_fragment(std::span<const std::byte> bytes);
 Fields describe_queue_run_footer(std::span<const std::byte> bytes);
+Fields describe_values_header(std::span<const std::byte> bytes);
 
 /// Numbers that stand one behind another.
 ///   name      of the list: the fields are name[first], name[first + 1] ...

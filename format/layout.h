@@ -46,9 +46,11 @@ inline constexpr std::uint32_t kHeldInlineMax = 128;
 inline constexpr std::uint32_t kHeldTableEntriesMax = 384;
 inline constexpr std::uint32_t kNameBytesMax = 255;
 inline constexpr std::uint32_t kRunsPerLogMax = 256;
-inline constexpr std::uint32_t kTileFanOut = 64;      ///< children of a full node
-inline constexpr std::uint32_t kTileLevelMax = 4;     ///< of a root: 64^5 tiles
-inline constexpr std::uint32_t kTilePagesMax = 8192;  ///< records of a full record tile
+inline constexpr std::uint32_t kSmallValuesMax = 1024;      ///< of a file
+inline constexpr std::uint32_t kSmallValueBytesMax = 4096;  ///< of each, without its name
+inline constexpr std::uint32_t kTileFanOut = 64;            ///< children of a full node
+inline constexpr std::uint32_t kTileLevelMax = 4;           ///< of a root: 64^5 tiles
+inline constexpr std::uint32_t kTilePagesMax = 8192;        ///< records of a full record tile
 inline constexpr std::uint32_t kContentHashBytesMax = 64;
 
 /// 89 'C' 'R' 'W' 'L' 0D 0A 1A, as a little-endian number.
@@ -68,6 +70,7 @@ inline constexpr std::uint64_t kRecordTileMagic = 0x314C495443455243;  // "CRECT
 inline constexpr std::uint64_t kScoreArrayMagic = 0x315345524F435343;  // "CSCORES1"
 inline constexpr std::uint64_t kQueueRunMagic = 0x3153455545555143;    // "CQUEUES1"
 inline constexpr std::uint64_t kQueueTableMagic = 0x31454C4241545143;  // "CQTABLE1"
+inline constexpr std::uint64_t kValuesMagic = 0x315345554C415643;      // "CVALUES1"
 
 /// Offset 0 of the file. Written once, at creation.
 struct Identity {
@@ -379,6 +382,21 @@ struct QueueRunFooter {
 };
 static_assert(sizeof(QueueRunFooter) == 40 && offsetof(QueueRunFooter, magic) == 32);
 
+/// The first bytes of values; then the lengths of all, then names and bytes.
+struct ValuesHeader {
+  std::uint64_t magic;
+  std::uint32_t value_count;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(ValuesHeader) == 16);
+
+/// The lengths of a small value.
+struct ValueLengths {
+  std::uint16_t name_bytes;
+  std::uint16_t value_bytes;
+};
+static_assert(sizeof(ValueLengths) == 4);
+
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
 static_assert(
@@ -386,6 +404,6 @@ static_assert(
                AuxRunHeader, ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter,
                EventRunHeader, OriginBlockHeader, OriginFooter, TileNodeHeader, TileChild,
                RecordColumn, RecordTileHeader, ScoreFooter, QueueTableHeader, QueueRunCut,
-               QueueFragment, QueueRunFooter>);
+               QueueFragment, QueueRunFooter, ValuesHeader, ValueLengths>);
 
 }  // namespace crawlstore::format

@@ -39,6 +39,8 @@ std::string lost_part_name(LostPart part) {
       return "frontier";
     case LostPart::kItems:
       return "items";
+    case LostPart::kValues:
+      return "values";
     case LostPart::kName:
       return "name";
     case LostPart::kSteps:

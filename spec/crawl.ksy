@@ -104,7 +104,7 @@ types:
       - {id: pass, type: u8}
       - {id: features_compat, type: u8}
       - {id: features_ro_compat, type: u8}
-      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13; 3: 14; 4: 15 and 16; 5: 17 to 20'}
+      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13; 3: 14; 4: 15 and 16; 5: 17 to 20; 6: 21'}
       - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
       - {id: root_place_bytes, size: 32}
       - {id: reserved, size: 3976}
@@ -441,6 +441,7 @@ types:
             segment_kind::frontier_groups: group_run
             segment_kind::frontier_items: item_run
             segment_kind::frontier_steps: step_run
+            segment_kind::values: small_values
       payload_padding:
         io: _root._io
         pos: offset_bytes + payload_bytes
@@ -1035,6 +1036,27 @@ types:
       first_pages_offset_bytes: {value: '(entry_count * (codec == 1 ? 4 : 8) + 7) / 8 * 8'}
       first_page_count: {value: 'subject == 1 ? 0 : entry_count'}
 
+  small_values:
+    doc-ref: spec/format.md#small-values
+    seq:
+      - {id: magic, contents: CVALUES1}
+      - {id: value_count, type: u4, valid: {min: 1, max: 1024}}
+      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: lengths, type: value_lengths, repeat: expr, repeat-expr: value_count}
+      - {id: values, type: 'small_value(lengths[_index])', repeat: expr, repeat-expr: value_count}
+
+  value_lengths:
+    seq:
+      - {id: name_bytes, type: u2, valid: {min: 1, max: 255}}
+      - {id: value_bytes, type: u2, valid: {max: 4096}}
+
+  small_value:
+    params:
+      - {id: lengths, type: value_lengths}
+    seq:
+      - {id: name, size: lengths.name_bytes, type: str, encoding: UTF-8}
+      - {id: bytes, size: lengths.value_bytes}
+
   queue_table:
     doc-ref: spec/format.md#queue-tables
     seq:
@@ -1496,6 +1518,7 @@ enums:
     18: frontier_groups
     19: frontier_items
     20: frontier_steps
+    21: values
   step_kind:
     1: clock
     2: group

@@ -2,7 +2,7 @@
 """A verifying reader of crawl files: python3 reader.py [--no-pin] FILE
 
 Prints one JSON document, or "class: message" on standard error and exits with 1.
-It knows the bits 0 to 5 of features_incompat.
+It knows the bits 0 to 6 of features_incompat.
 """
 import json
 import os
@@ -16,13 +16,15 @@ import frontier_replay
 import pages
 import queue_runs
 import scores
+import small_values
 from container import ALONE, CLASSES, DRUM, FRONTIER, KINDS, PAGES, QUEUE, QUEUE_ENTRIES, REDUCED, \
-    SCORE_ARRAY, CrawlError, CrawlFile, Finding, all_runs, demand, payload_runs
+    SCORE_ARRAY, VALUES, CrawlError, CrawlFile, Finding, all_runs, demand, payload_runs
 from drum import OPERATIONS, check_drum
 
 PARSERS = {**drums.PARSERS, **pages.PARSERS, **frontier.PARSERS,
            FRONTIER: frontier.parse_frontier, SCORE_ARRAY: scores.parse_score_array,
-           QUEUE: queue_runs.parse_queue_table, QUEUE_ENTRIES: queue_runs.parse_queue_run}
+           QUEUE: queue_runs.parse_queue_table, QUEUE_ENTRIES: queue_runs.parse_queue_run,
+           VALUES: small_values.parse_values}
 
 
 def load_segments(file, directory, seen):
@@ -59,6 +61,8 @@ def load_segments(file, directory, seen):
         if segment.kind == SCORE_ARRAY:
             scores.check_score_array(parsed[segment.id][0], parsed[segment.owner][0],
                                      directory.superblock.generation)
+        if segment.kind == VALUES:
+            small_values.check_values(segment)
     return parsed, contents
 
 
@@ -248,6 +252,7 @@ def document_of(file):
         'queues': [queue_json(s, segments, parsed) for s in directory.segments
                    if s.kind == QUEUE],
         **({'frontiers': frontiers} if frontiers else {}),
+        **small_values.values_json(directory.segments, parsed),
     }
 
 

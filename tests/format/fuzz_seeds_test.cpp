@@ -35,6 +35,7 @@
 #include "format/short_numbers.h"
 #include "format/step_samples.h"
 #include "format/tile_node.h"
+#include "format/value_samples.h"
 
 namespace crawlstore::format {
 namespace {
@@ -339,6 +340,12 @@ void add_scores(Seeds& seeds) {
   }
 }
 
+void add_small_values(Seeds& seeds) {
+  for (const auto& [name, payload] : sample_value_payloads()) {
+    seeds["fuzz_small_values/" + name] = payload;
+  }
+}
+
 void add_items(Seeds& seeds) {
   for (const auto& [name, payload] : sample_item_payloads()) {
     seeds["fuzz_item_run/" + name] = payload;
@@ -397,6 +404,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_dense_links(seeds);
   add_tiles(seeds);
   add_scores(seeds);
+  add_small_values(seeds);
   add_queue(seeds);
   add_frontier_tables(seeds);
   add_frontier_steps(seeds);

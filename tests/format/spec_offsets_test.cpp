@@ -206,6 +206,14 @@ TEST(SpecOffsets, MatchesQueueTable) {
       {MEMBER(QueueRunCut, run_id), MEMBER(QueueRunCut, cut_order), MEMBER(QueueRunCut, cut_page)});
 }
 
+TEST(SpecOffsets, MatchesSmallValues) {
+  expect_struct("ValuesHeader", sizeof(ValuesHeader),
+                {MEMBER(ValuesHeader, magic), MEMBER(ValuesHeader, value_count),
+                 MEMBER(ValuesHeader, reserved)});
+  expect_struct("ValueLengths", sizeof(ValueLengths),
+                {MEMBER(ValueLengths, name_bytes), MEMBER(ValueLengths, value_bytes)});
+}
+
 TEST(SpecOffsets, MatchesQueueFragment) {
   expect_struct("QueueFragment", sizeof(QueueFragment),
                 {MEMBER(QueueFragment, lowest_order), MEMBER(QueueFragment, lowest_page),

@@ -111,6 +111,8 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kBlockBodyBytesMax),
       CONSTANT(kStepListMax),
       CONSTANT(kFrontierTableBytesMax),
+      CONSTANT(kSmallValuesMax),
+      CONSTANT(kSmallValueBytesMax),
   };
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
@@ -125,7 +127,8 @@ TEST(Registry, ListsTheMagicNumbers) {
                CONSTANT(kResultRunMagic), CONSTANT(kEventRunMagic), CONSTANT(kLinkRunMagic),
                CONSTANT(kOriginRunMagic), CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic),
                CONSTANT(kScoreArrayMagic), CONSTANT(kQueueTableMagic), CONSTANT(kQueueRunMagic),
-               CONSTANT(kGroupRunMagic), CONSTANT(kItemRunMagic), CONSTANT(kStepRunMagic)}) {
+               CONSTANT(kGroupRunMagic), CONSTANT(kItemRunMagic), CONSTANT(kStepRunMagic),
+               CONSTANT(kValuesMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   computed["kRunEndMagic"] = hex_of(bytes_of_struct(kRunEndMagic));
@@ -158,7 +161,7 @@ TEST(Registry, ListsTheSegmentKinds) {
     EXPECT_EQ(name_of(kind->rule.kind), row.at(1));
     EXPECT_EQ(find_segment_kind(row.at(1)), kind->rule.kind);
   }
-  EXPECT_EQ(name_of(SegmentKind{21}), "unknown");
+  EXPECT_EQ(name_of(SegmentKind{22}), "unknown");
 }
 
 TEST(Registry, ListsTheStorageClasses) {

@@ -7,6 +7,7 @@
 #include <crawlstore/frontier_view.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/queue.h>
+#include <crawlstore/values.h>
 #include <crawlstore/verify.h>
 
 #include "base/inside.h"
@@ -522,6 +523,8 @@ Result<json> read_as_json(std::span<const std::byte> file) {
              {"queues", queues},
              {"findings", findings}};
   if (!frontiers.empty()) whole["frontiers"] = frontiers;
+  CRAWLSTORE_TRY(const auto values, read_values(*snapshot));
+  for (const auto& [name, bytes] : values) whole["values"][name] = hex(bytes);
   return whole;
 }
 

@@ -28,7 +28,7 @@ import lz4_block  # noqa: E402
 KINDS = [None, "drum", "drum_partition", "drum_key_log", "drum_aux_log", "drum_results",
          "pages", "page_origins", "page_records", "out_links", "in_links", "gone_links",
          "page_events", "fresh_keys", "score_array", "queue", "queue_entries", "frontier",
-         "frontier_groups", "frontier_items", "frontier_steps"]
+         "frontier_groups", "frontier_items", "frontier_steps", "values"]
 CLASSES = [None, "blob", "log", "tiled"]
 OPERATIONS = ["check", "update", "check_update"]
 # Without checksums the torn copy, whose first fields are whole, looks like the winner.
@@ -145,6 +145,11 @@ def segment_of(segment):
             "runs": [{name: run[name] for name in names} for run in runs]}
 
 
+def values_of(payloads):
+    found = {it["name"]: it.get("bytes", "") for payload in payloads for it in payload["values"]}
+    return {"values": found} if found else {}
+
+
 def document_of(crawl, copy_name):
     """What golden_json.h describes, but for the findings."""
     copy, identity = crawl[copy_name], crawl["identity"]
@@ -169,6 +174,8 @@ def document_of(crawl, copy_name):
         "pages": [ksy_pages.pages_of(it, runs, segments)
                   for it in segments if KINDS[it["kind"]] == "pages"],
         "queues": [queue_of(it, runs) for it in segments if KINDS[it["kind"]] == "queue"],
+        **values_of(runs[it["id"]][0]["payload"] for it in segments
+                    if KINDS[it["kind"]] == "values"),
         "segments": [segment_of(it) for it in segments],
         "uuid": "-".join([digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])}
 

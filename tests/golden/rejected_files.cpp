@@ -162,7 +162,7 @@ void add_identity_and_superblock(Maker& make) {
   make.raw("file_shorter_than_high_water", Errc::kTruncated, "keys_and_pending",
            [](Bytes& b) { b.resize(format::kDataStart + 4096); });
   make.superblock("feature_incompat_unknown", Errc::kUnknownFeature,
-                  [](auto& s) { s.features_incompat |= 64; });
+                  [](auto& s) { s.features_incompat |= 128; });
   make.superblock("feature_incompat_highest", Errc::kUnknownFeature,
                   [](auto& s) { s.features_incompat |= std::uint64_t{1} << 63; });
   make.superblock("superblock_generation_over_limit", Errc::kSuperblockDamaged,
@@ -517,6 +517,7 @@ std::vector<GoldenFile> rejected_files() {
   add_rejected_origins(make);
   add_rejected_events(make);
   add_rejected_scores(make);
+  add_rejected_values(make);
   add_rejected_queues(make);
   add_rejected_frontiers(make);
   return std::move(make.files);

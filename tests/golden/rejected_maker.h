@@ -140,6 +140,7 @@ void add_rejected_origins(Maker& make);
 void add_rejected_events(Maker& make);
 void add_rejected_scores(Maker& make);
 void add_rejected_queues(Maker& make);
+void add_rejected_values(Maker& make);
 void add_rejected_frontiers(Maker& make);
 
 }  // namespace crawlstore::testing

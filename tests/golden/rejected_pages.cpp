@@ -21,7 +21,7 @@ void add_directory(Maker& make) {
         [](auto& e) { e.storage_class = StorageClass::kLog; });
   entry("directory_storage_class_unknown", SegmentKind::kPageRecords,
         [](auto& e) { e.storage_class = StorageClass{4}; });
-  entry("directory_kind_21", SegmentKind::kPageEvents, [](auto& e) { e.kind = SegmentKind{21}; });
+  entry("directory_kind_22", SegmentKind::kPageEvents, [](auto& e) { e.kind = SegmentKind{22}; });
   entry("directory_pages_with_owner", SegmentKind::kPages, [](auto& e) { e.owner = {2}; });
   entry("directory_origins_without_owner", SegmentKind::kPageOrigins,
         [](auto& e) { e.owner = {0}; });

@@ -351,6 +351,21 @@ std::vector<std::pair<std::uint64_t, std::string>> strings() {
   return all;
 }
 
+/// A value that is as long as can be, one without bytes, and none that was taken away again.
+std::vector<std::byte> small_values_file() {
+  Scratch scratch;
+  const auto set = [&](std::string_view name, std::string_view text) {
+    must(scratch.store->set(name, std::as_bytes(std::span(text))));
+  };
+  set("pages", "12");
+  set("gone", "soon");
+  must(scratch.store->commit());
+  set("pages", std::string(4096, 'p'));
+  set("\xc3\xa9tat", "");
+  must(scratch.store->remove("gone"));
+  return scratch.close();
+}
+
 }  // namespace
 
 std::vector<GoldenFile> valid_files() {
@@ -400,6 +415,7 @@ std::vector<GoldenFile> valid_files() {
       {"longer_than_high_water", longer(two)},
       {"thresholds_by_bytes", thresholds_file()},
       {"thresholds_not_stated", without_thresholds(two)},
+      {"small_values", small_values_file()},
       {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80))},
   };
   add_valid_pages(files);

@@ -18,10 +18,11 @@ BELOW = {
     "links": ["container"],
     "queue": ["container"],
     "frontier": ["container"],
+    "values": ["container"],
     "pages": ["drum", "links", "queue"],
     "scores": ["pages"],
     "scheduler": ["scores", "frontier"],
-    "rescue": ["scores", "frontier"],
+    "rescue": ["scores", "frontier", "values"],
     "crawl_store": ["scheduler", "rescue", "frontier"],
 }
 # These see the public headers and the listed folders, nothing of the library's inside.
@@ -89,6 +90,7 @@ PUBLIC_LAYER = {
     "schedule.h": "scheduler",
     "scores.h": "scores",
     "recover.h": "rescue",
+    "values.h": "values",
 }
 
 # Third-party headers with the folders that may include them.

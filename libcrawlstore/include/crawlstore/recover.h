@@ -42,6 +42,7 @@ enum class LostPart : std::uint8_t {
   kFrontier,  ///< a whole frontier
   kItems,     ///< items of a frontier, and of some groups all, with the rule; 0: rules alone
   kName,      ///< the part is there, and has a name that was made up: `name`
+  kValues,    ///< all small values
   kSteps,     ///< the last steps of a frontier, which is as it was before them; items: 0, not known
 };
 

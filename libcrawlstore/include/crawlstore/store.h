@@ -27,7 +27,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <crawlstore/error.h>
 #include <crawlstore/report.h>
@@ -124,6 +127,20 @@ class Store {
 
   /// A pinned view of the current generation, without what is still pending. errors kReplaced
   [[nodiscard]] Result<Snapshot> snapshot() const;
+
+  /// Keeps a small value under a name, for counters and states of the program's own: values.h. It
+  /// waits for commit(), or is part of the transaction under way. In place of the one before.
+  ///   name    1 to 255 bytes, UTF-8 without control characters; a leading full stop is reserved
+  ///   errors  kInvalidArgument: the name; kTooLarge: it, more than 4,096 bytes, a 1,025th value;
+  ///           where the file's are damaged, as read_values()
+  ///   cost    memory; a commit writes all small values anew if one has changed
+  [[nodiscard]] Result<void> set(std::string_view name, std::span<const std::byte> bytes);
+  /// The value as it was set last, whether it is committed or not; nothing where there is none.
+  [[nodiscard]] Result<std::optional<std::vector<std::byte>>> get(std::string_view name) const;
+  /// Takes a small value away, as set() sets one. False: there was none.
+  [[nodiscard]] Result<bool> remove(std::string_view name);
+  /// The names of all small values, sorted, as get() has them.
+  [[nodiscard]] Result<std::vector<std::string>> value_names() const;
 
   [[nodiscard]] Generation generation() const;
   [[nodiscard]] Uuid uuid() const;

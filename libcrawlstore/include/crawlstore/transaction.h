@@ -4,10 +4,10 @@
 /// Changes to several parts of a store that are committed together, or not at all.
 ///
 /// Between begin() and its end, what the thread submits to DRUMs, adds to page databases, puts into
-/// queues or takes from them, and stores as scores belongs to the transaction. None of it is in any
-/// commit before its own, whatever memory it takes; a crash leaves all of it or nothing. (In a
-/// dispatcher the same holds without a Transaction: what it does is committed with the buckets that
-/// it was told of, or dropped with them.)
+/// queues or takes from them, stores as scores, and sets as small values belongs to the
+/// transaction. None of it is in any commit before its own, whatever memory it takes; a crash
+/// leaves all of it or nothing. (In a dispatcher the same holds without a Transaction: what it does
+/// is committed with the buckets that it was told of, or dropped with them.)
 ///
 ///   CRAWLSTORE_TRY(auto both, Transaction::begin(store));
 ///   CRAWLSTORE_TRY(seen.update(key));

@@ -314,7 +314,7 @@ Result<Generation> Store::rollback(const Progress& progress) {
     return fail(Errc::kInvalidArgument,
                 "rollback needs all DRUMs, page databases and queues of the store closed");
   }
-  return container::in_steps(impl.get(), progress, [&](container::WorkSteps& steps) {
+  auto rolled_back = container::in_steps(impl.get(), progress, [&](container::WorkSteps& steps) {
     const Progress asked = [&steps](std::uint64_t done, std::uint64_t total) {
       return steps.look(done, total).has_value();
     };
@@ -323,6 +323,11 @@ Result<Generation> Store::rollback(const Progress& progress) {
           [&] { return container::rollback(*impl->writer, progress ? asked : Progress()); });
     });
   });
+  if (rolled_back) {  // parts without a handle have what is no more: they are made anew
+    impl->participants.clear();
+    impl->without_handle.clear();
+  }
+  return rolled_back;
 }
 
 Result<Generation> Store::rollback(const std::string& path, const OpenOptions& options,

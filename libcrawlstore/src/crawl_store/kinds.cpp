@@ -6,6 +6,7 @@
 #include "pages/kinds.h"
 #include "queue/kinds.h"
 #include "scores/kinds.h"
+#include "values/kinds.h"
 
 namespace crawlstore {
 namespace {
@@ -20,7 +21,7 @@ container::KindSet join(std::initializer_list<std::vector<container::Kind>> part
 
 const container::KindSet& container::all_kinds() {
   static const KindSet kKinds = join({drum::kinds(), links::kinds(), queue::kinds(), pages::kinds(),
-                                      scores::kinds(), frontier::kinds()});
+                                      scores::kinds(), frontier::kinds(), values::kinds()});
   return kKinds;
 }
 

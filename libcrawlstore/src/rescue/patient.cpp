@@ -56,15 +56,28 @@ Snapshot Patient::snapshot() const {
       std::make_shared<BorrowedStorage>(copy), writer.identity(), writer.directory()));
 }
 
-Result<void> repair_scores(Patient& patient) {
-  for (const auto& entry : patient.segments(SegmentKind::kScoreArray)) {
+namespace {
+
+/// Leaves damaged segments of a kind out of which each has one run.
+Result<void> leave_out(Patient& patient, SegmentKind kind, LostPart part) {
+  for (const auto& entry : patient.segments(kind)) {
     const auto& run = entry.runs.front();
     if (!patient.is_damaged(run)) continue;
     patient.writer.remove(entry.id);
-    patient.lose({LostPart::kScores, entry.name, 0, 0, run.record_count, damage_of(run, entry.id)});
+    patient.lose({part, entry.name, 0, 0, run.record_count, damage_of(run, entry.id)});
   }
   CRAWLSTORE_TRY(patient.writer.commit());
   return {};
+}
+
+}  // namespace
+
+Result<void> repair_scores(Patient& patient) {
+  return leave_out(patient, SegmentKind::kScoreArray, LostPart::kScores);
+}
+
+Result<void> repair_values(Patient& patient) {
+  return leave_out(patient, SegmentKind::kValues, LostPart::kValues);
 }
 
 }  // namespace crawlstore::rescue

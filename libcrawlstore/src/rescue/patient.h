@@ -66,6 +66,7 @@ Result<void> repair_trees(Patient& patient, container::Reader& source,
 Result<void> repair_drums(Patient& patient);
 Result<void> repair_pages(Patient& patient);
 Result<void> repair_scores(Patient& patient);
+Result<void> repair_values(Patient& patient);
 /// Keeps what can be read of runs of items, and groups whose key and state are whole; nothing of
 /// frontiers whose page database is among the losses.
 Result<void> repair_frontiers(Patient& patient);

@@ -13,6 +13,7 @@
 
 #include "container/run_io.h"
 #include "format/layout.h"
+#include "format/small_values.h"
 #include "rescue/found_parts.h"
 #include "rescue/found_segments.h"
 
@@ -36,6 +37,21 @@ std::vector<Extent> taken_by(const Survey::Candidate& known) {
     for (const auto& run : entry.runs) extents.push_back(run.extent());
   }
   return extents;
+}
+
+/// Keeps the newest segment of small values, or the one that a directory names: a file has one.
+void name_values(std::map<SegmentId, SegmentEntry>& entries) {
+  SegmentEntry* kept = nullptr;
+  for (auto& [id, entry] : entries) {
+    if (entry.kind != SegmentKind::kValues || (kept != nullptr && !kept->name.empty())) continue;
+    const bool is_newer = kept == nullptr || entry.runs[0].run_id > kept->runs[0].run_id;
+    if (is_newer || !entry.name.empty()) kept = &entry;
+  }
+  if (kept == nullptr) return;
+  kept->name = format::kValuesName;
+  std::erase_if(entries, [kept](const auto& part) {
+    return part.second.kind == SegmentKind::kValues && &part.second != kept;
+  });
 }
 
 class Rebuilding {
@@ -63,6 +79,7 @@ class Rebuilding {
     }
     add_scores();
     learn_names();
+    name_values(parts_.entries);
     give_names();
     return finish();
   }

@@ -241,6 +241,7 @@ class Recovery {
     }
     CRAWLSTORE_TRY(repair_trees(patient, *reader_, damage_));
     CRAWLSTORE_TRY(repair_scores(patient));
+    CRAWLSTORE_TRY(repair_values(patient));
     CRAWLSTORE_TRY(repair_drums(patient));
     CRAWLSTORE_TRY(repair_pages(patient));
     CRAWLSTORE_TRY(repair_frontiers(patient));
@@ -311,9 +312,11 @@ class Recovery {
         patient.lose({LostPart::kScores, entry.name, 0, 0, 0, error});
         continue;
       }
-      if (entry.kind == SegmentKind::kFrontier) {
+      if (entry.kind == SegmentKind::kFrontier || entry.kind == SegmentKind::kValues) {
+        const bool is_frontier = entry.kind == SegmentKind::kFrontier;
         patient.remove(entry);
-        patient.lose({LostPart::kFrontier, entry.name, 0, 0, 0, error});
+        patient.lose(
+            {is_frontier ? LostPart::kFrontier : LostPart::kValues, entry.name, 0, 0, 0, error});
         continue;
       }
       const auto* pages = writer->directory()->find_named(SegmentKind::kPages, entry.name);
@@ -439,6 +442,8 @@ std::string describe(const Loss& loss) {
       return "all pages of the queue `" + loss.name + "`: fill it again";
     case LostPart::kFrontier:
       return "the frontier" + of_name + ": put again what was not fetched";
+    case LostPart::kValues:
+      return some(loss, "small values") + ": the program that set them has to set them again";
     case LostPart::kName:
       return "the name of a part, which is called `" + loss.name + "` now";
     case LostPart::kItems:

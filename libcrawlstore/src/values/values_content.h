@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Kind::check and its siblings of small values.
+
+#include "container/description.h"
+#include "container/kind.h"
+#include "container/verify_segments.h"
+
+namespace crawlstore::values {
+
+Result<container::RunContentPtr> check_values(const container::PayloadSource& payload,
+                                              const container::ContentProgress& progress);
+Result<bool> verify_values(container::SegmentVerifier& segments, const format::SegmentEntry& entry);
+void describe_values(container::Description& out, const container::RunSource& source);
+
+}  // namespace crawlstore::values

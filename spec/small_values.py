@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The payload of small values."""
+import struct
+
+from drum import ascends, demand
+from container import VALUES, up, valid_name
+
+HEADER_BYTES, VALUES_MAX, VALUE_BYTES_MAX = 16, 1024, 4096
+
+
+def parse_values(payload, record_count=None):
+    """Bytes by name, both as bytes, in the order of the names."""
+    demand(len(payload) >= HEADER_BYTES, 'Small values rule 1: length')
+    magic, value_count, reserved = struct.unpack_from('<8sII', payload)
+    demand(magic == b'CVALUES1' and reserved == 0, 'Small values rule 1')
+    demand(1 <= value_count <= VALUES_MAX, 'Small values rule 2')
+    at = HEADER_BYTES + 4 * value_count
+    demand(at <= len(payload), 'Small values rule 1: length')
+    lengths = list(struct.iter_unpack('<HH', payload[HEADER_BYTES:at]))
+    demand(len(payload) == up(at + sum(map(sum, lengths)), 8), 'Small values rule 1: length')
+    found = []
+    for name_bytes, value_bytes in lengths:
+        middle = at + name_bytes
+        found.append((payload[at:middle], payload[middle:middle + value_bytes]))
+        at = middle + value_bytes
+    names = [name for name, _ in found]
+    demand(all(name and valid_name(name) for name in names) and ascends(names),
+           'Small values rule 3')
+    demand(all(len(value) <= VALUE_BYTES_MAX for _, value in found), 'Small values rule 4')
+    demand(not any(payload[at:]), 'Small values rule 5')
+    demand(record_count in (None, value_count), 'Segments rule 1: record_count')
+    return dict(found)
+
+
+def check_values(segment):
+    demand(segment.name in ('values', b'values'), 'Small values rule 6')
+
+
+def values_json(segments, parsed):
+    found = {name.decode(): value.hex() for segment in segments if segment.kind == VALUES
+             for name, value in parsed[segment.id][0].items()}
+    return {'values': found} if found else {}
