@@ -11,7 +11,7 @@ import command
 
 VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
          "import", "export", "pages", "page", "links", "rank", "top", "queue", "next",
-         "frontier", "schedule", "take", "done", "forget", "merge", "compact", "snapshot",
+         "frontier", "schedule", "take", "done", "values", "forget", "merge", "compact", "snapshot",
          "recover", "rollback", "completion"]
 
 

@@ -100,5 +100,7 @@ RUNS = [
     ("compact", ["x.crawl"], b"", 0),
     ("queue", ["x.crawl", "--trim", "0"], b"", 0),
     ("queue", ["x.crawl"], b"", 0),
+    ("values", ["x.crawl", "seen", "--set", "12"], b"", 0),
+    ("values", ["x.crawl"], b"", 0),
     ("info", ["x.crawl"], b"", 0),
 ]
