@@ -13,6 +13,7 @@ import unittest
 PROGRAM, LIBRARY, BUILD = sys.argv[1:4]
 del sys.argv[1:4]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+INTERFACE = SOURCE / "capi/"
 NAME = re.compile(r'\bcrwl_\w+(?=\()')
 CONSUMER = """
 #include <crawlstore/crawlstore.h>
@@ -37,10 +38,10 @@ class CInterface(unittest.TestCase):
         listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], text=True, check=True,
                                 stdout=subprocess.PIPE).stdout
         shown = {line.split()[-1] for line in listed.splitlines()}
-        self.assertEqual(shown, names_in(SOURCE.glob("capi/include/crawlstore/*.h")))
+        self.assertEqual(shown, names_in(INTERFACE.glob("include/crawlstore/*.h")))
 
     def test_the_program_uses_every_function(self):
-        declared = names_in(SOURCE.glob("capi/include/crawlstore/*.h"))
+        declared = names_in(INTERFACE.glob("include/crawlstore/*.h"))
         self.assertEqual(declared - names_in(SOURCE.glob("tests/capi/*.c")), set())
 
     def test_what_is_installed_suffices_for_a_program_in_c(self):
