@@ -62,7 +62,7 @@ except OSError as failure:
 NULL = ffi.NULL
 
 
-def struct(name, **fields):
+def struct(name, /, **fields):
     """A struct of the C interface that says its size; fields that are not given are 0."""
     made = ffi.new(f"crwl_{name}*", fields)
     made.struct_size = ffi.sizeof(made[0])

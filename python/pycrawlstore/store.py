@@ -2,12 +2,16 @@
 """Crawl files that are open for writing, and transactions."""
 
 import os
-from typing import Callable, NamedTuple, Optional, Union
+from typing import Callable, NamedTuple, Optional, Sequence, Union
 
 from .binding import call, lib, name_of, opened, scratch, struct
 from .frontier import Frontier, Rule
 from .pages import Pages
+from .queue import Queue
+from .ranking import RankReport, rank, store_scores
 from .sets import Keys, Seen
+from .upkeep import CompactReport, compact
+from .view import View
 
 MODES = {"open_or_create": lib.CRWL_OPEN_OR_CREATE, "open": lib.CRWL_OPEN,
          "create": lib.CRWL_CREATE}
@@ -141,6 +145,50 @@ class Store:
         checkpoint_bytes  of steps, after which the state is written anew; 0: 8 MiB
         """
         return self._once(Frontier, name, own_ids, take_commits, default_rule, checkpoint_bytes)
+
+    def queue(self, name: Optional[str] = None, *, memory_bytes: int = 0) -> Queue:
+        """The queue `name` ("queue"), which is made if there is none.
+
+        memory_bytes  at least 32 MiB, of which as much is taken as is needed; 0: 1 GiB
+        """
+        return self._once(Queue, name, memory_bytes)
+
+    def rank(self, method: str = "pagerank", name: Optional[str] = None, *, damping: float = 0.85,
+             precision: float = 1e-6, max_iterations: int = 300, thread_count: int = 0,
+             memory_bytes: int = 0) -> RankReport:
+        """Computes scores and stores them, in a commit of its own.
+
+        method          "pagerank", "hits" (stores "authorities" and "hubs"), or "opic"
+                        ("opic_cash", "opic_history", "opic_crawls")
+        name            of the array that "pagerank" stores; None: "pagerank"
+        damping         of "pagerank"
+        precision       the change of an iteration that is small enough
+        max_iterations  after which nothing is stored
+        thread_count    0: all cores; the result is the same
+        memory_bytes    0: three quarters of the machine's
+
+        Raises ArgumentError, also inside a transaction.
+        """
+        return rank(self._handle, method, name, {
+            "damping": damping, "precision": precision, "max_iterations": max_iterations,
+            "thread_count": thread_count, "memory_bytes": memory_bytes})
+
+    def store_scores(self, view: View, name: str, values: Sequence[float]) -> None:
+        """Stores scores of one's own for the pages of `view`, in a commit of its own.
+
+        values  one for each page, finite and not negative; stored as float32
+
+        Raises ArgumentError: the view is of another file, or pages were forgotten since.
+        """
+        store_scores(self._handle, view, name, values)
+
+    def compact(self, progress: Optional[Callable[[int, int], None]] = None) -> CompactReport:
+        """Moves everything to the front of the file and gives the rest back, in several commits.
+
+        Other threads go on. `progress(done, total)` is told of the work; what it raises stops it.
+        Raises ArgumentError inside a transaction and while another thread compacts.
+        """
+        return compact(self._handle, progress)
 
     def info(self) -> StoreInfo:
         """Counts of the file."""
