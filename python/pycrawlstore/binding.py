@@ -75,10 +75,14 @@ class Scratch(threading.local):
     def __init__(self):
         self.error = struct("error")
         self.verdict = ffi.new("uint8_t*")
-        self.number = ffi.new("uint64_t*")
 
 
 scratch = Scratch()
+
+
+def number(value=0):
+    """A number that a call fills."""
+    return ffi.new("uint64_t*", value)
 
 
 def call(function, *arguments):

@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy
 
 from .arrays import PackedTexts, Text, Texts, column, pointer, to_bytes, to_text
-from .binding import call, ffi, lib, name_of, opened, scratch, struct
+from .binding import call, ffi, lib, name_of, number, opened, struct
 
 ORDERS = {"best": lib.CRWL_TAKE_BEST, "longest_waiting": lib.CRWL_TAKE_LONGEST_WAITING}
 NEVER = 2**64 - 1
@@ -135,10 +135,9 @@ class Frontier:
         items.priorities = pointer("double", columns[0])
         items.not_before_ms = pointer("uint64_t", columns[1])
         items.ids = pointer("uint64_t", columns[2])
-        refused = numpy.zeros(count, numpy.uint8)
-        call(lib.crwl_frontier_put, self._handle, items, scratch.number,
-             pointer("uint8_t", refused))
-        return scratch.number[0], refused.view(bool)
+        first, refused = number(), numpy.zeros(count, numpy.uint8)
+        call(lib.crwl_frontier_put, self._handle, items, first, pointer("uint8_t", refused))
+        return first[0], refused.view(bool)
 
     def take(self, count: int = 1, *, per_group: int = 1, order: str = "best", lease_ms: int = 0,
              now_ms: int = 0) -> List[Item]:
@@ -187,8 +186,9 @@ class Frontier:
 
     def give_back_all(self) -> int:
         """All leases end, as when the only program that takes was killed; returns how many."""
-        call(lib.crwl_frontier_give_back_all, self._handle, scratch.number)
-        return scratch.number[0]
+        count = number()
+        call(lib.crwl_frontier_give_back_all, self._handle, count)
+        return count[0]
 
     def extend(self, ids: Sequence[int], until_ms: int) -> None:
         """Leases end at another time; 0: never."""
@@ -204,9 +204,9 @@ class Frontier:
 
     def drop_group(self, group: Text) -> int:
         """All items of a group that wait are gone, those that are leased stay; returns how many."""
-        raw = to_bytes(group)
-        call(lib.crwl_frontier_drop_group, self._handle, raw, len(raw), scratch.number)
-        return scratch.number[0]
+        raw, count = to_bytes(group), number()
+        call(lib.crwl_frontier_drop_group, self._handle, raw, len(raw), count)
+        return count[0]
 
     def status(self) -> FrontierStatus:
         """Counts, the time, and when there may be something to take."""

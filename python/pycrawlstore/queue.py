@@ -6,7 +6,7 @@ from typing import Optional, Sequence, Tuple
 import numpy
 
 from .arrays import column, pointer
-from .binding import call, ffi, lib, name_of, opened, scratch, struct
+from .binding import call, lib, name_of, number, opened, struct
 
 
 class Queue:
@@ -36,19 +36,19 @@ class Queue:
         """Takes up to `count` pages: their indexes, uint64, and priorities, float64, in order."""
         count = min(count, len(self))
         pages, priorities = numpy.empty(count, numpy.uint64), numpy.empty(count, numpy.float64)
-        number = ffi.new("uint64_t*", count)
+        taken = number(count)
         call(lib.crwl_queue_pop, self._handle, pointer("uint64_t", pages),
-             pointer("double", priorities), number)
-        return pages[:number[0]], priorities[:number[0]]
+             pointer("double", priorities), taken)
+        return pages[:taken[0]], priorities[:taken[0]]
 
     def remove(self, pages: Sequence[int]) -> int:
         """The pages wait no more; returns how many did."""
-        array = column(pages, numpy.uint64)
-        call(lib.crwl_queue_remove, self._handle, pointer("uint64_t", array), len(array),
-             scratch.number)
-        return scratch.number[0]
+        array, removed = column(pages, numpy.uint64), number()
+        call(lib.crwl_queue_remove, self._handle, pointer("uint64_t", array), len(array), removed)
+        return removed[0]
 
     def __len__(self) -> int:
         """Pages that wait, also those that no commit has."""
-        call(lib.crwl_queue_get_count, self._handle, scratch.number)
-        return scratch.number[0]
+        count = number()
+        call(lib.crwl_queue_get_count, self._handle, count)
+        return count[0]

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets of what was seen: URLs, and keys of the caller."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 import numpy
 
 from .arrays import PackedTexts, Text, Texts, pointer, to_bytes, verdicts
 from .binding import call, ffi, lib, name_of, opened, scratch, struct
 from . import errors
+
+#: Many keys, one after another.
+KeyBytes = Union[bytes, bytearray, memoryview, "numpy.ndarray"]
 
 
 class SetStatus(NamedTuple):
@@ -109,7 +112,7 @@ class Keys:
         words = raw.view(">u8").astype(numpy.uint64)
         return words, len(raw) // self.key_bytes
 
-    def add_many(self, keys: bytes) -> None:
+    def add_many(self, keys: KeyBytes) -> None:
         """Adds keys without asking: several times faster than `insert_many`.
 
         After an error some were added; adding all again is right.
@@ -117,13 +120,13 @@ class Keys:
         words, count = self._words(keys)
         call(lib.crwl_keys_add, self._handle, pointer("uint64_t", words), count)
 
-    def insert_many(self, keys: bytes) -> "numpy.ndarray":
+    def insert_many(self, keys: KeyBytes) -> "numpy.ndarray":
         """Whether each key is new, a bool array; it is remembered in the same step."""
         words, count = self._words(keys)
         return verdicts(count, lib.crwl_keys_insert, self._handle, pointer("uint64_t", words),
                         count)
 
-    def contains_many(self, keys: bytes) -> "numpy.ndarray":
+    def contains_many(self, keys: KeyBytes) -> "numpy.ndarray":
         """Whether each key is there, a bool array."""
         words, count = self._words(keys)
         return verdicts(count, lib.crwl_keys_contains, self._handle, pointer("uint64_t", words),

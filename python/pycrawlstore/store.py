@@ -4,7 +4,7 @@
 import os
 from typing import Callable, NamedTuple, Optional, Sequence, Union
 
-from .binding import call, lib, name_of, opened, scratch, struct
+from .binding import call, lib, name_of, number, opened, struct
 from .frontier import Frontier, Rule
 from .pages import Pages
 from .queue import Queue
@@ -58,8 +58,9 @@ class Transaction:
 
         After a SystemFailure it goes on: make room and try again, or drop.
         """
-        call(lib.crwl_transaction_commit, self._handle, scratch.number)
-        self.generation = scratch.number[0]
+        generation = number()
+        call(lib.crwl_transaction_commit, self._handle, generation)
+        self.generation = generation[0]
         return self.generation
 
     def drop(self) -> None:
@@ -92,8 +93,9 @@ class Store:
 
     def commit(self) -> int:
         """Publishes all that waits, durably, and returns the number of the commit."""
-        call(lib.crwl_store_commit, self._handle, scratch.number)
-        return scratch.number[0]
+        generation = number()
+        call(lib.crwl_store_commit, self._handle, generation)
+        return generation[0]
 
     def transaction(self) -> Transaction:
         """A transaction, which begins where `with` enters it."""

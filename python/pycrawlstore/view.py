@@ -2,13 +2,16 @@
 """Reading pages, links and scores of one generation."""
 
 import os
-from typing import Any, Dict, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Union
 
 import numpy
 
 from . import errors
 from .arrays import Text, pointer, to_bytes, to_text
-from .binding import call, ffi, lib, name_of, opened, scratch, struct
+from .binding import call, ffi, lib, name_of, number, opened, struct
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 #: States of pages, by number: pandas.Categorical.from_codes(codes, pc.STATES) names them.
 STATES = ("known", "crawled", "gone", "failed", "redirect", "denied", "duplicate")
@@ -82,9 +85,10 @@ class Mapped:
         kind, read = (("double", lib.crwl_scores_doubles) if self.info.has_doubles else
                       ("float", lib.crwl_scores_floats))
         values = ffi.new(f"const {kind}**")
-        call(read, handle, values, scratch.number)
+        count = number()
+        call(read, handle, values, count)
         self.__array_interface__ = {
-            "version": 3, "shape": (scratch.number[0],),
+            "version": 3, "shape": (count[0],),
             "typestr": "<f8" if self.info.has_doubles else "<f4",
             "data": (int(ffi.cast("uintptr_t", values[0])), True)}
 
@@ -155,9 +159,9 @@ class View:
 
     def find(self, url: Text) -> Optional[int]:
         """The index of the page with the URL, in any of its spellings; None if there is none."""
-        raw = to_bytes(url)
-        call(lib.crwl_view_find, self._handle, raw, len(raw), scratch.number)
-        return None if scratch.number[0] == NO_PAGE else scratch.number[0]
+        raw, index = to_bytes(url), number()
+        call(lib.crwl_view_find, self._handle, raw, len(raw), index)
+        return None if index[0] == NO_PAGE else index[0]
 
     def page(self, index: int) -> Dict[str, Any]:
         """All columns of one page, as `columns` names them. Raises IndexError."""
@@ -212,7 +216,8 @@ class View:
         return {name: urls if name == "url" else as_told(arrays[name], COLUMNS[name][2])
                 for name in names}
 
-    def links(self, incoming: bool = False, values: Any = numpy.float32):
+    def links(self, incoming: bool = False,
+              values: Any = numpy.float32) -> "scipy.sparse.csr_array":
         """The links as a scipy.sparse.csr_array of page_count rows and columns.
 
         Row i has a 1 of the type `values` at each page that page i links to, or with `incoming` at
