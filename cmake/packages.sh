@@ -45,10 +45,24 @@ crawlstore_package_packages=(
   file
 )
 
+# What pycrawlstore and its tests need.
+crawlstore_python_packages=(
+  python3
+  python3-cffi
+  python3-numpy
+  python3-pandas
+  python3-pip
+  python3-pytest
+  python3-scipy
+  python3-setuptools
+  python3-wheel
+)
+
 # What the ordinary tests need on top.
 crawlstore_test_packages=(
   "${crawlstore_build_packages[@]}"
   "${crawlstore_package_packages[@]}"
+  "${crawlstore_python_packages[@]}"
   appstream
   bash-completion
   btrfs-progs
@@ -63,7 +77,6 @@ crawlstore_test_packages=(
   lintian
   man-db
   mold
-  python3
   python3-flatbuffers
   python3-idna
   python3-jsonschema

@@ -306,10 +306,12 @@ class Whole(RuleCase):
     def test_names(self):
         rule = tree_rules.check_names
         self.bad(rule, "snake_case", {"format/SuperBlock.cpp": ""})
+        self.bad(rule, "snake_case", {"python/pycrawlstore/_ffi.py": ""})
         for name in ("util.h", "string_utils.cpp", "lock_manager.h", "helpers.h", "safe_read.cpp"):
             self.bad(rule, "one concept", {f"format/{name}": ""})
         self.bad(rule, "name the type", {"format/a.h": "class LockManager {};"})
-        self.good(rule, {"format/key_block.cpp": "struct KeyBlock {};", "format/safety.h": ""})
+        self.good(rule, {"format/key_block.cpp": "struct KeyBlock {};", "format/safety.h": "",
+                         "python/pycrawlstore/__init__.py": ""})
 
     def test_build_lists(self):
         rule = tree_rules.check_build_lists

@@ -8,8 +8,7 @@ from source import CXX, C_PUBLIC, PUBLIC, Finding, blank, functions, line_of
 
 ROWS = [f"D{number}" for number in range(1, 27)]
 SOURCE_FOLDERS = ("capi/", "format/", "libcrawlstore/", "model/", "cli/", "examples/", "tests/",
-                  "fuzz/",
-                  "bench/", "inspector/")
+                  "fuzz/", "bench/", "inspector/")
 DOC_LINES = {"spec/registry.md": 340, "spec/format.md": None, "CONTRIBUTING.md": 130}
 
 
@@ -101,7 +100,8 @@ def check_names(tree):
     """Files in snake_case, and none called after nothing."""
     for path in tree.paths:
         name = path.rsplit("/", 1)[-1]
-        if path.endswith((*CXX, ".py")) and not re.fullmatch(r'[a-z][a-z0-9_]*\.\w+', name):
+        if path.endswith((*CXX, ".py")) and not re.fullmatch(
+                r'[a-z][a-z0-9_]*\.\w+|__init__\.py', name):
             yield Finding(path, 1, "file names are snake_case")
         if path.endswith(CXX) and re.search(
                 r'(?:^|_)(?:utils?|helpers?|manager|misc|common|handler|safe)(?:_|\.)', name):
