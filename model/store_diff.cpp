@@ -14,6 +14,7 @@
 #include "model/pages_diff_view.h"
 #include "model/queue_pass.h"
 #include "model/scores_diff.h"
+#include "model/values_diff.h"
 
 namespace crawlstore::model {
 namespace {
@@ -59,14 +60,14 @@ void add_changes(std::string& to, std::uint64_t added, std::uint64_t gone, std::
   add_part(to, text + " " + std::string(what) + (added + gone == 1 ? "" : "s"));
 }
 
-/// Counts the score arrays that came, or went.
-std::uint64_t count_changes(const Document& document, Change change) {
-  const Table* scores = find_table(document, "scores");
-  if (scores == nullptr) return 0;
-  const std::size_t at = column_of(*scores, "change");
+/// Counts the score arrays, or small values, that came, went or changed.
+std::uint64_t count_changes(const Document& document, std::string_view name, Change change) {
+  const Table* table = find_table(document, name);
+  if (table == nullptr) return 0;
+  const std::size_t at = column_of(*table, "change");
   const Cell wanted = std::string(name_of(change));
   return static_cast<std::uint64_t>(std::ranges::count_if(
-      scores->rows, [&](const auto& row) { return at < row.size() && row[at] == wanted; }));
+      table->rows, [&](const auto& row) { return at < row.size() && row[at] == wanted; }));
 }
 
 void add_queues(std::string& to, const Document& document) {
@@ -201,16 +202,21 @@ std::string diff_sentence(const Document& document) {
   const auto of_scores = [&](std::string_view column) {
     return sum_of(document, "scores", column);
   };
-  add_changes(text, count_changes(document, Change::kAdded), count_changes(document, Change::kGone),
-              "score array");
+  add_changes(text, count_changes(document, "scores", Change::kAdded),
+              count_changes(document, "scores", Change::kGone), "score array");
   add_changes(text, of_scores("added_score_count"), of_scores("gone_score_count"), "score");
   const std::uint64_t scores = of_scores("changed_score_count");
   if (scores != 0) add_part(text, format_counted(scores, "score") + " changed");
   add_queues(text, document);
   add_frontiers(text, document);
+  add_changes(text, count_changes(document, "small_values", Change::kAdded),
+              count_changes(document, "small_values", Change::kGone), "small value");
+  const std::uint64_t set = count_changes(document, "small_values", Change::kChanged);
+  if (set != 0) add_part(text, format_counted(set, "small value") + " changed");
   if (!text.empty()) return text;
   const bool differs = !document.fields.empty() && document.fields.front().value == Cell{true};
-  return differs ? "no page, link, key, score, queue or frontier differs, but other things do"
+  return differs ? "no page, link, key, score, queue, frontier or small value differs, but other "
+                   "things do"
                  : "nothing differs";
 }
 
@@ -242,6 +248,7 @@ Result<Document> store_diff(const Snapshot& older, const Snapshot& newer,
   CRAWLSTORE_TRY(add_queues_diff(older, newer, asked, document, gaps));
   CRAWLSTORE_TRY(
       add_frontiers_diff(older, newer, {options.view, options.progress, options.failed}, document));
+  CRAWLSTORE_TRY(add_values_diff(older, newer, options.failed, gaps, document));
   std::string sentence = diff_sentence(document);
   if (past_damage) {
     if (!gaps->all().empty()) sentence += ", of what can be read";

@@ -31,7 +31,8 @@ struct StoreDiffOptions {
 
 /// The first field, `is_different`, says whether anything differs, the second, `summary`, how much,
 /// in a sentence. Tables: drums, segments, buckets, keys, requests, page_databases, pages, hosts,
-/// page_links, edits, links, scores, queues, frontiers, frontier_groups, frontier_items.
+/// page_links, edits, links, scores, queues, frontiers, frontier_groups, frontier_items,
+/// small_values.
 ///   errors  kCancelled; of damage
 ///   cost    as diff(), diff_pages(), add_scores_diff() and diff_frontiers(), one after the other
 Result<Document> store_diff(const Snapshot& older, const Snapshot& newer,

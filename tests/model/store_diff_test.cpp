@@ -102,8 +102,9 @@ TEST(DiffSentence, CountsScoresOfNewPagesApartFromThoseThatChanged) {
 
 TEST(DiffSentence, SaysThatNothingDiffersOnlyWhereNothingDoes) {
   Document made = document({});
-  EXPECT_EQ(diff_sentence(made),
-            "no page, link, key, score, queue or frontier differs, but other things do");
+  EXPECT_EQ(
+      diff_sentence(made),
+      "no page, link, key, score, queue, frontier or small value differs, but other things do");
   made.fields.front().value = false;
   EXPECT_EQ(diff_sentence(made), "nothing differs");
 }

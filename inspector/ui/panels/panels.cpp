@@ -37,16 +37,16 @@ constexpr std::array kPanels{
               "and what its bytes say. The square is the colour of its kind, as on the map. "
               "Offsets lead to the bytes.",
               is_a<SegmentThing>, make_segments_panel},
-    PanelKind{
-        "map", "Map", "File",
-        "What every byte of the file is, by place, by size, or as a table. Each group of "
-        "kinds has a hue: DRUMs blue, pages red to brown, links green, scores yellow, "
-        "queues and frontiers pink, the file's own structures grey. Free space has a dot, unused "
-        "zeros a frame, "
-        "space held for readers a stripe, and what a check found damaged is hatched. A click on a "
-        "tile "
-        "selects it, a click on a kind in the legend dims all others.",
-        no_thing, make_map_panel},
+    PanelKind{"map", "Map", "File",
+              "What every byte of the file is, by place, by size, or as a table. Each group of "
+              "kinds has a hue: DRUMs blue, pages red to brown, links green, scores and "
+              "small values yellow, queues and frontiers pink, the file's own structures grey. "
+              "Free space "
+              "has a dot, unused zeros a frame, space held for readers a stripe, and what a check "
+              "found damaged is hatched. A click on a "
+              "tile "
+              "selects it, a click on a kind in the legend dims all others.",
+              no_thing, make_map_panel},
     PanelKind{"hex", "Hex", "File",
               "The bytes, and what they mean. Field and bytes under the mouse are framed on both "
               "sides; below the fields, the bytes at the cursor are read as each type of number. "

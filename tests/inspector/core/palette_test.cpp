@@ -194,6 +194,7 @@ TEST(Palettes, GiveEveryKindAndShareAnOpaqueColour) {
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kFreshKeys)), KindGroup::kPages);
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kGoneLinks)), KindGroup::kLinks);
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kQueueEntries)), KindGroup::kQueues);
+  EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kValues)), KindGroup::kScores);
   for (const SegmentKind kind : {SegmentKind::kFrontier, SegmentKind::kFrontierGroups,
                                  SegmentKind::kFrontierItems, SegmentKind::kFrontierSteps}) {
     EXPECT_EQ(kind_group(static_cast<unsigned>(kind)), KindGroup::kQueues);
