@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stream of real URLs, a line each on standard input, through UrlSeen: what the recent-keys
-// window saves. `url_stream PATH [--memory MIB] [--recent-keys N] [--drop 1] [--keys 1]` prints one
-// line of JSON. The URL is the auxiliary, unless only keys are submitted. The answers must be as
-// many as the URLs that were not dropped, and the unique ones as many as there are keys in the
-// end. The URLs are read before the clock starts.
+// window saves. `url_stream PATH [--memory MIB] [--recent-keys N] [--drop 1] [--keys 1] [--insert
+// 1]
+// [--commit-each N]` prints one line of JSON. The URL is the auxiliary, unless only keys are
+// submitted, or URLs inserted one by one, as python/bench/inserts.py does beside it. The answers
+// must be as many as the URLs that were not dropped, and the unique ones as many as there are keys
+// in the end. The URLs are read before the clock starts.
 
 #include <chrono>
 #include <cstdio>
@@ -62,7 +64,22 @@ double cpu_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
+/// Ways to ask about URLs.
+struct Asking {
+  bool keys_only = false;
+  bool by_insert = false;
+  std::uint64_t commit_each = 0;  ///< of inserts; 0: none but that of the merge
+};
+
+void insert_all(Store& store, UrlSeen& seen, const Asking& asking,
+                std::span<const std::string> urls, Counts& counts) {
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    ++(must(seen.insert(urls[i])) ? counts.unique : counts.duplicate);
+    if (asking.commit_each != 0 && (i + 1) % asking.commit_each == 0) must(store.commit());
+  }
+}
+
+void measure(const std::string& path, const DrumOptions& drum, const Asking& asking,
              std::span<const std::string> urls) {
   std::remove(path.c_str());
   auto store = must(Store::create(path));
@@ -73,7 +90,9 @@ void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
   seen.drum().attach(counts);
   const double cpu_before = cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
-  if (keys_only) {
+  if (asking.by_insert) {
+    insert_all(store, seen, asking, urls, counts);
+  } else if (asking.keys_only) {
     std::vector<std::uint64_t> keys;
     for (std::size_t i = 0; i < urls.size(); ++i) {
       keys.push_back(seen.key_of(urls[i]).head);
@@ -95,7 +114,9 @@ void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
   }
   const StorageCounters counters = store.counters().storage;
   const nlohmann::ordered_json line{{"bench", "url_stream"},
-                                    {"variant", keys_only ? "key" : "url"},
+                                    {"variant", asking.by_insert   ? "insert"
+                                                : asking.keys_only ? "key"
+                                                                   : "url"},
                                     {"urls", urls.size()},
                                     {"unique", counts.unique},
                                     {"memory_bytes", drum.memory_bytes},
@@ -116,7 +137,7 @@ void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
 void run(std::span<char*> arguments) {
   if (arguments.size() < 2 || arguments.size() % 2 != 0) fail("PATH [--OPTION N]...");
   DrumOptions options;
-  bool keys_only = false;
+  Asking asking;
   for (std::size_t i = 2; i < arguments.size(); i += 2) {
     const std::string_view name = arguments[i];
     const std::uint64_t number = std::stoull(arguments[i + 1]);
@@ -127,12 +148,16 @@ void run(std::span<char*> arguments) {
     } else if (name == "--drop") {
       options.repeats = number != 0 ? Repeats::kDrop : Repeats::kAnswer;
     } else if (name == "--keys") {
-      keys_only = number != 0;
+      asking.keys_only = number != 0;
+    } else if (name == "--insert") {
+      asking.by_insert = number != 0;
+    } else if (name == "--commit-each") {
+      asking.commit_each = number;
     } else {
       fail(fmt::format("not understood: {}", name));
     }
   }
-  measure(arguments[1], options, keys_only, read_lines());
+  measure(arguments[1], options, asking, read_lines());
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ class Seen:
         """
         if isinstance(url, str):
             url = url.encode("utf-8", "surrogateescape")
-        local = scratch
-        if lib.crwl_seen_insert(self._handle, url, len(url), local.verdict, local.error):
-            raise errors.of(local.error, ffi)
-        return local.verdict[0] == 1
+        verdict, told, error = scratch.single
+        if lib.crwl_seen_insert(self._handle, url, len(url), told, error):
+            raise errors.of(error, ffi)
+        return verdict[0] == 1
 
     def insert_many(self, urls: Texts) -> "numpy.ndarray":
         """The same for each URL in order: a bool array with an entry for each.
@@ -67,9 +67,11 @@ class Seen:
 
     def contains(self, url: Text) -> bool:
         """Whether the URL was seen; nothing is remembered."""
-        raw, local = to_bytes(url), scratch
-        call(lib.crwl_seen_contains, self._handle, raw, len(raw), local.verdict)
-        return local.verdict[0] == 1
+        raw = to_bytes(url)
+        verdict, told, error = scratch.single
+        if lib.crwl_seen_contains(self._handle, raw, len(raw), told, error):
+            raise errors.of(error, ffi)
+        return verdict[0] == 1
 
     __contains__ = contains
 
