@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A frontier that is used step by step. An item that is never taken says which step was the last,
-// so that all else can be compared with what that step left. It comes last, and the next step takes
-// it away first, so that a step that fails half-way leaves none.
+// A frontier and small values beside it, used step by step. An item that is never taken says which
+// step was the last, so that all else can be compared with what that step left. It comes last, and
+// the next step takes it away first, so that a step that fails half-way leaves none.
 #include <array>
 #include <memory>
 #include <optional>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <crawlstore/frontier_view.h>
+#include <crawlstore/values.h>
 
 #include "container/crash_workloads.h"
 #include "drum/memory_store.h"
@@ -67,9 +68,15 @@ void end_leases(Frontier& frontier, Random& random, const Ids& leased, std::uint
   }
 }
 
+void change_values(Store& store, Random& random, std::uint64_t step) {
+  const std::vector<std::byte> bytes(random.below(3000), static_cast<std::byte>(step));
+  must(store.set("value" + std::to_string(random.below(5)), bytes));
+  must(store.remove("value" + std::to_string(random.below(5))));
+}
+
 /// Returns what it takes.
 ///   leased  what the step before took
-Ids do_step(Frontier& frontier, std::uint64_t step, const Ids& leased) {
+Ids do_step(Store& store, Frontier& frontier, std::uint64_t step, const Ids& leased) {
   Random random(step);
   const std::uint64_t now = kBegin + 400 * step;
   FrontierRule never;
@@ -78,6 +85,7 @@ Ids do_step(Frontier& frontier, std::uint64_t step, const Ids& leased) {
   must(frontier.drop_group(kMark));
   end_leases(frontier, random, leased, now);
   put_some(frontier, random, now);
+  change_values(store, random, step);
   FrontierRule rule;
   rule.delay_ms = rule.hard_ms = random.below(1000);
   must(frontier.set_rule(some_host(random), rule));
@@ -117,6 +125,10 @@ StepState read_frontier(const Snapshot& snapshot) {
     must(view.for_each_waiting(group.key, add));
     return true;
   });
+  for (const auto& [name, bytes] : must(read_values(snapshot))) {
+    text << name << ' ' << bytes.size() << ' '
+         << (bytes.empty() ? 0 : static_cast<int>(bytes.front())) << '\n';
+  }
   state.text = text.str();
   return state;
 }
@@ -127,7 +139,7 @@ const StepState& state_after(std::uint64_t last) {
   static auto frontier = std::make_unique<Frontier>(open_frontier(*store));
   static std::vector<StepState> states;
   for (std::uint64_t step = states.size(); step <= last; ++step) {
-    Ids taken = do_step(*frontier, step, step == 0 ? Ids() : states.back().taken);
+    Ids taken = do_step(*store, *frontier, step, step == 0 ? Ids() : states.back().taken);
     must(store->commit());
     states.push_back(read_frontier(must(store->snapshot())));
     states.back().taken = std::move(taken);
@@ -143,7 +155,7 @@ void use_frontier(std::unique_ptr<Storage> storage) {
     throw std::runtime_error("a frontier is other than its last step left it");
   }
   auto frontier = open_frontier(store);
-  const Ids taken = do_step(frontier, 99, found.leased);
+  const Ids taken = do_step(store, frontier, 99, found.leased);
   must(store.commit());
   const StepState after = read_frontier(must(store.snapshot()));
   if (after.mark != 99 || after.leased.size() != frontier.leased_count() ||
@@ -161,7 +173,7 @@ void begin_with_frontier(Scenario& scenario) {
     auto frontier = open_frontier(store);
     Ids leased;
     for (std::uint64_t step = 0; step < kStepsBefore; ++step) {
-      leased = do_step(frontier, step, leased);
+      leased = do_step(store, frontier, step, leased);
       must(store.commit());
     }
   }
@@ -174,7 +186,7 @@ void record_frontier(Scenario& scenario) {
   auto frontier = open_frontier(store);
   Ids leased = state_after(kStepsBefore - 1).taken;
   for (std::uint64_t step = kStepsBefore; step < kStepsBefore + 5; ++step) {
-    leased = do_step(frontier, step, leased);
+    leased = do_step(store, frontier, step, leased);
     must(store.commit());
     scenario.acknowledge();
   }
@@ -190,7 +202,7 @@ void record_transactions(Scenario& scenario) {
   Ids leased = state_after(kStepsBefore - 1).taken;
   std::uint64_t step = kStepsBefore;
   transact_and_compact(scenario, store, [&](bool commits) {
-    Ids taken = do_step(frontier, step, leased);
+    Ids taken = do_step(store, frontier, step, leased);
     if (!commits) return;
     leased = std::move(taken);
     ++step;
