@@ -49,6 +49,7 @@ crawlstore_package_packages=(
 crawlstore_test_packages=(
   "${crawlstore_build_packages[@]}"
   "${crawlstore_package_packages[@]}"
+  abigail-tools
   appstream
   bash-completion
   btrfs-progs
