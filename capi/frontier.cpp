@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <crawlstore/frontier.h>
@@ -26,6 +27,9 @@ struct crwl_taken {
   std::vector<double> priorities;
   std::vector<std::uint64_t> ids;
   std::vector<std::uint32_t> attempts;
+  // Empty where the items were taken.
+  std::vector<std::uint64_t> not_before_ms;
+  std::vector<std::uint64_t> until_ms;
 };
 
 namespace crawlstore::c {
@@ -35,6 +39,10 @@ constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
 
 std::optional<std::uint32_t> limit_of(std::uint32_t given) {
   return given == kNoLimit ? std::nullopt : std::optional(given);
+}
+
+std::optional<std::uint64_t> time_of(std::uint64_t now_ms) {
+  return now_ms == 0 ? std::nullopt : std::optional(now_ms);
 }
 
 Result<FrontierRule> rule_of(const crwl_rule* given) {
@@ -95,8 +103,36 @@ Result<TakeOptions> take_options_of(const crwl_take_options* options) {
   wanted.count = std::max<std::uint64_t>(given.count, 1);
   if (given.lease_ms != 0) wanted.lease_ms = given.lease_ms;
   if (given.lease_ms == std::numeric_limits<std::uint64_t>::max()) wanted.lease_ms = 0;
-  if (given.now_ms != 0) wanted.now_ms = given.now_ms;
+  wanted.now_ms = time_of(given.now_ms);
   return wanted;
+}
+
+/// The keys in columns of items; they borrow the caller's texts.
+Result<std::vector<FrontierKey>> keys_of(const crwl_items* given) {
+  CRAWLSTORE_TRY(check_input(given));
+  CRAWLSTORE_TRY(const auto groups, Texts::of(given->groups));
+  CRAWLSTORE_TRY(need_array(groups.count(), given->ids));
+  std::vector<FrontierKey> keys(groups.count());
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = {groups[i], given->ids[i]};
+  return keys;
+}
+
+/// The ids of leases.
+Result<std::span<const std::uint64_t>> ids_of(const crwl_leases* given) {
+  CRAWLSTORE_TRY(check_input(given));
+  CRAWLSTORE_TRY(need_array(given->count, given->ids));
+  return std::span(given->ids, given->count);
+}
+
+/// Thrown through a rewrite, which undoes all for it, when the caller's callback stops.
+struct Stopped {};
+
+RewritePriority rewrite_of(crwl_rewrite priority_of, void* context) {
+  return [=](std::string_view group, std::uint64_t id, double priority) -> std::optional<double> {
+    const int verdict = priority_of(context, group.data(), group.size(), id, &priority);
+    if (verdict != CRWL_YES && verdict != CRWL_NO) throw Stopped();
+    return verdict == CRWL_YES ? std::optional(priority) : std::nullopt;
+  };
 }
 
 /// Fills the counts of a call, if they are wanted.
@@ -190,6 +226,10 @@ int crwl_taken_get_items(const crwl_taken* taken, crwl_items* items, crwl_error*
     told.priorities = taken->priorities.data();
     told.ids = taken->ids.data();
     told.attempts = taken->attempts.data();
+    if (!taken->until_ms.empty()) {
+      told.not_before_ms = taken->not_before_ms.data();
+      told.until_ms = taken->until_ms.data();
+    }
     give(items, told);
     return {};
   });
@@ -199,13 +239,13 @@ void crwl_taken_free(crwl_taken* taken) {
   free_handle(taken);
 }
 
-int crwl_frontier_finish(crwl_frontier* frontier, const std::uint64_t* ids, std::uint64_t count,
-                         crwl_done* done, crwl_error* error) {
+int crwl_frontier_finish(crwl_frontier* frontier, const crwl_leases* items, crwl_done* done,
+                         crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(frontier));
-    CRAWLSTORE_TRY(need_array(count, ids));
+    CRAWLSTORE_TRY(const auto ids, ids_of(items));
     if (done != nullptr) CRAWLSTORE_TRY(check_size(done));
-    return give_done(frontier->frontier.finish(std::span(ids, count)), done);
+    return give_done(frontier->frontier.finish(ids, time_of(items->now_ms)), done);
   });
 }
 
@@ -222,7 +262,7 @@ int crwl_frontier_give_back(crwl_frontier* frontier, const crwl_given_back* item
       if (items->not_before_ms != nullptr) given[i].not_before_ms = items->not_before_ms[i];
       given[i].is_failure = items->is_failure != nullptr && items->is_failure[i] != 0;
     }
-    return give_done(frontier->frontier.give_back(given), done);
+    return give_done(frontier->frontier.give_back(given, time_of(items->now_ms)), done);
   });
 }
 
@@ -235,13 +275,85 @@ int crwl_frontier_give_back_all(crwl_frontier* frontier, std::uint64_t* count, c
   });
 }
 
-int crwl_frontier_extend(crwl_frontier* frontier, const std::uint64_t* ids, std::uint64_t count,
-                         std::uint64_t until_ms, crwl_error* error) {
+int crwl_frontier_extend(crwl_frontier* frontier, const crwl_leases* items, std::uint64_t until_ms,
+                         crwl_done* done, crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(frontier));
-    CRAWLSTORE_TRY(need_array(count, ids));
-    CRAWLSTORE_TRY(frontier->frontier.extend(std::span(ids, count), until_ms));
+    CRAWLSTORE_TRY(const auto ids, ids_of(items));
+    if (done != nullptr) CRAWLSTORE_TRY(check_size(done));
+    return give_done(frontier->frontier.extend(ids, until_ms, time_of(items->now_ms)), done);
+  });
+}
+
+int crwl_frontier_update(crwl_frontier* frontier, const crwl_items* items, std::uint64_t* updated,
+                         crwl_error* error) {
+  return call(error, [&]() -> Result<void> {
+    CRAWLSTORE_TRY(need(frontier));
+    CRAWLSTORE_TRY(const auto keys, keys_of(items));
+    CRAWLSTORE_TRY(const auto values, items_of(*items));
+    std::vector<FrontierUpdate> updates(keys.size());
+    for (std::size_t i = 0; i < updates.size(); ++i) {
+      updates[i] = {keys[i], values[i].priority, values[i].not_before_ms};
+      if (items->bodies.count != 0) updates[i].body = values[i].body;
+    }
+    CRAWLSTORE_TRY(const auto count, frontier->frontier.update(updates));
+    if (updated != nullptr) *updated = count;
     return {};
+  });
+}
+
+int crwl_frontier_remove(crwl_frontier* frontier, const crwl_items* items, std::uint64_t* removed,
+                         crwl_error* error) {
+  return call(error, [&]() -> Result<void> {
+    CRAWLSTORE_TRY(need(frontier));
+    CRAWLSTORE_TRY(const auto keys, keys_of(items));
+    CRAWLSTORE_TRY(const auto count, frontier->frontier.remove(keys));
+    if (removed != nullptr) *removed = count;
+    return {};
+  });
+}
+
+int crwl_frontier_find(crwl_frontier* frontier, const crwl_items* items, crwl_taken** found,
+                       crwl_error* error) {
+  if (found != nullptr) *found = nullptr;
+  return call(error, [&]() -> Result<void> {
+    CRAWLSTORE_TRY(need(frontier, found));
+    CRAWLSTORE_TRY(const auto keys, keys_of(items));
+    crwl_taken columns;
+    for (const FrontierKey& key : keys) {
+      CRAWLSTORE_TRY(const auto item, frontier->frontier.find(key));
+      if (!item) continue;
+      columns.groups.add(key.group);
+      columns.bodies.add(item->body);
+      columns.priorities.push_back(item->priority);
+      columns.ids.push_back(key.id);
+      columns.attempts.push_back(item->attempt);
+      columns.not_before_ms.push_back(item->not_before_ms);
+      columns.until_ms.push_back(
+          item->until_ms.value_or(std::numeric_limits<std::uint64_t>::max()));
+    }
+    give_handle(found, std::move(columns));
+    return {};
+  });
+}
+
+int crwl_frontier_rewrite(crwl_frontier* frontier, crwl_rewrite priority_of, void* context,
+                          crwl_rewritten* done, crwl_error* error) {
+  return call(error, [&]() -> Result<void> {
+    CRAWLSTORE_TRY(need(frontier));
+    if (priority_of == nullptr) return fail(Errc::kInvalidArgument, "a callback is missing");
+    if (done != nullptr) CRAWLSTORE_TRY(check_size(done));
+    try {
+      CRAWLSTORE_TRY(const auto counts,
+                     frontier->frontier.rewrite(rewrite_of(priority_of, context)));
+      crwl_rewritten told{};
+      told.changed_count = counts.changed_count;
+      told.removed_count = counts.removed_count;
+      if (done != nullptr) give(done, told);
+      return {};
+    } catch (const Stopped&) {
+      return fail(Errc::kCancelled, "the callback stopped the rewrite");
+    }
   });
 }
 

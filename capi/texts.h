@@ -43,7 +43,7 @@ struct TextColumn {
   std::string bytes;
   std::vector<std::uint64_t> ends;
 
-  void add(const std::string& text) {
+  void add(std::string_view text) {
     bytes += text;
     ends.push_back(bytes.size());
   }

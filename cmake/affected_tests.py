@@ -34,7 +34,7 @@ PUBLIC = "libcrawlstore/include/crawlstore/"
 SOURCES = (".cpp", ".h", ".py", ".fbs", ".capnp")
 CMAKE = re.compile(r'(^|/)CMakeLists\.txt$|\.cmake$|^CMakePresets\.json$')
 # What `cmake --install` installs; the tests that call it are given the build folder.
-INSTALLED = "crawlstore crawlstore_cli crawlstore_inspector".split()
+INSTALLED = "crawlstore crawlstore_c crawlstore_cli crawlstore_inspector".split()
 WORDS = re.compile(r'[\w.+-]+(?:/[\w.+-]+)*')
 
 Test = collections.namedtuple("Test", "name command is_program environment")

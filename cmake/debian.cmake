@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two Debian packages, by `cpack -G DEB` in a release build or ./quickstart --package:
-# libcrawlstore-dev, the static library with its headers, as there is no stable binary interface
-# before 1.0; and crawlstore, the command and the inspector.
+# Debian packages, by `cpack -G DEB` in a release build or ./quickstart --package:
+# libcrawlstore-dev, the static library with its headers, as C++ has no stable binary interface
+# before 1.0; crawlstore, the command and the inspector; and of the C interface, where it is built,
+# libcrawlstore-c0, the shared library, and libcrawlstore-c-dev, its headers.
 if(BUILD_SHARED_LIBS OR NOT CRAWLSTORE_INSPECTOR)
   return()
 endif()
@@ -12,6 +13,13 @@ set(CPACK_COMPONENTS_ALL crawlstore_dev crawlstore_tools crawlstore_desktop)
 set(CPACK_COMPONENT_CRAWLSTORE_DEV_GROUP dev)
 set(CPACK_COMPONENT_CRAWLSTORE_TOOLS_GROUP tools)
 set(CPACK_COMPONENT_CRAWLSTORE_DESKTOP_GROUP tools)
+set(CPACK_CRAWLSTORE_PACKAGES dev:libcrawlstore-dev tools:crawlstore)
+if(CRAWLSTORE_C)
+  list(APPEND CPACK_COMPONENTS_ALL crawlstore_c crawlstore_c_dev)
+  set(CPACK_COMPONENT_CRAWLSTORE_C_GROUP c)
+  set(CPACK_COMPONENT_CRAWLSTORE_C_DEV_GROUP c_dev)
+  list(APPEND CPACK_CRAWLSTORE_PACKAGES c:libcrawlstore-c0 c_dev:libcrawlstore-c-dev)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
@@ -50,4 +58,33 @@ set(CPACK_DEBIAN_TOOLS_DESCRIPTION
 them, their scores, and queues of what to fetch next. This package has the
 command that makes, reads, checks and changes such files, and a graphical
 inspector that shows one, down to the byte.")
+
+set(CPACK_DEBIAN_C_PACKAGE_NAME libcrawlstore-c0)
+set(CPACK_DEBIAN_C_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_C_PACKAGE_SHLIBDEPS ON)
+# CPack has no rule for the versions of one component's library, and would call ldconfig in scripts:
+# these are named and do not exist, so there are none, and dpkg's trigger does it.
+set(crawlstore_control ${PROJECT_BINARY_DIR}/debian)
+file(WRITE ${crawlstore_control}/shlibs
+     "libcrawlstore_c 0 libcrawlstore-c0 (>= ${PROJECT_VERSION})\n")
+file(WRITE ${crawlstore_control}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_C_PACKAGE_CONTROL_EXTRA
+    ${crawlstore_control}/shlibs ${crawlstore_control}/triggers
+    ${crawlstore_control}/postinst ${crawlstore_control}/postrm)
+set(CPACK_DEBIAN_C_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_C_PACKAGE_RECOMMENDS publicsuffix)
+set(CPACK_DEBIAN_C_DESCRIPTION
+    "A crawl file holds which URLs a crawler has seen, pages and the links between
+them, their scores, and queues of what to fetch next. This package has the
+shared library by which programs in C, and in languages that call C, make,
+read and change such files.")
+
+set(CPACK_DEBIAN_C_DEV_PACKAGE_NAME libcrawlstore-c-dev)
+set(CPACK_DEBIAN_C_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_C_DEV_PACKAGE_DEPENDS "libcrawlstore-c0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_C_DEV_PACKAGE_RECOMMENDS pkg-config)
+set(CPACK_DEBIAN_C_DEV_DESCRIPTION
+    "A crawl file holds which URLs a crawler has seen, pages and the links between
+them, their scores, and queues of what to fetch next. This package has what
+programs in C need to be compiled for libcrawlstore-c0.")
 include(CPack)

@@ -62,6 +62,7 @@ crawlstore_python_packages=(
 crawlstore_test_packages=(
   "${crawlstore_build_packages[@]}"
   "${crawlstore_package_packages[@]}"
+  abigail-tools
   "${crawlstore_python_packages[@]}"
   appstream
   bash-completion

@@ -2,7 +2,7 @@
 # Run by CPack for what it has staged: adds what Debian wants in each package, and takes from the
 # library what a linker does not need.
 cmake_minimum_required(VERSION 3.25)
-foreach(package IN ITEMS dev:libcrawlstore-dev tools:crawlstore)
+foreach(package IN LISTS CPACK_CRAWLSTORE_PACKAGES)
   string(REPLACE ":" ";" package ${package})
   list(GET package 0 group)
   list(GET package 1 name)

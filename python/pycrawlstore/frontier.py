@@ -163,7 +163,8 @@ class Frontier:
     def finish(self, ids: Sequence[int]) -> Done:
         """Items are done, and go."""
         array = column(ids, numpy.uint64)
-        return self._done(lib.crwl_frontier_finish, pointer("uint64_t", array), len(array))
+        items = struct("leases", count=len(array), ids=pointer("uint64_t", array))
+        return self._done(lib.crwl_frontier_finish, items)
 
     def give_back(self, ids: Sequence[int], not_before_ms: Optional[Sequence[int]] = None,
                   is_failure: Optional[Sequence[bool]] = None) -> Done:
@@ -190,11 +191,11 @@ class Frontier:
         call(lib.crwl_frontier_give_back_all, self._handle, count)
         return count[0]
 
-    def extend(self, ids: Sequence[int], until_ms: int) -> None:
+    def extend(self, ids: Sequence[int], until_ms: int) -> Done:
         """Leases end at another time; 0: never."""
         array = column(ids, numpy.uint64)
-        call(lib.crwl_frontier_extend, self._handle, pointer("uint64_t", array), len(array),
-             until_ms)
+        items = struct("leases", count=len(array), ids=pointer("uint64_t", array))
+        return self._done(lib.crwl_frontier_extend, items, until_ms)
 
     def set_rule(self, group: Text, rule: Rule) -> None:
         """Sets the rule of a group, which is made if there is none. Raises ArgumentError."""

@@ -32,7 +32,8 @@ class CInterface(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="crawlstore-capi-") as folder:
             done = subprocess.run([PROGRAM, folder], text=True, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False)
-        self.assertEqual((done.returncode, done.stdout), (0, "every call did what it should\n"))
+        self.assertEqual((done.returncode, done.stdout), (0, "every call did what it should\n"),
+                         f"CRAWLSTORE_TEST_SEED={os.environ.get('CRAWLSTORE_TEST_SEED', '')}")
 
     def test_shows_what_it_declares_and_nothing_else(self):
         listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], text=True, check=True,

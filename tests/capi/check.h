@@ -65,6 +65,7 @@ void test_queues(const char* folder);
 void test_frontiers(const char* folder);
 void test_upkeep(const char* folder);
 void test_refusals(const char* folder);
+void test_random_calls(const char* folder);
 void test_forks(const char* folder);
 
 /// The path of a file in the folder, in a buffer of the caller.

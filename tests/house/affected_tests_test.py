@@ -46,7 +46,8 @@ class AffectedTests(BuiltTree):
         tests, targets, _ = self.choose("libcrawlstore/src/io/b.cpp")
         self.assertEqual(tests, ["tests_b", "x install", ""])
         self.assertEqual(targets, [
-            "bin/tests_b", "bin/crawlstore crawlstore crawlstore_cli crawlstore_inspector"])
+            "bin/tests_b",
+            "bin/crawlstore crawlstore crawlstore_c crawlstore_cli crawlstore_inspector"])
 
     def test_chooses_what_includes_a_header(self):
         tests, targets, _ = self.choose("libcrawlstore/include/crawlstore/c.h")

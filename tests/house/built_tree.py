@@ -78,6 +78,7 @@ class BuiltTree(unittest.TestCase):
         self.write(f"build/{preset}/build.ninja", "rule run\n  command = false\n" + "".join(
             f"build {name}.o: run ../../{path}\n" for name, path in SOURCES.items()) +
             "build lib/lib.a: run a.o b.o driver.o\nbuild crawlstore: phony lib/lib.a\n"
+            "build crawlstore_c: phony lib/lib.a\n"
             "build crawlstore_cli: phony bin/crawlstore\nbuild crawlstore_inspector: phony\n" +
             "".join(
                 f"build {program}: run {name}.o | lib/lib.a || b_test.o\n"

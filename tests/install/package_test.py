@@ -15,6 +15,8 @@ TOOLS = ("cpack", "dpkg-deb", "dpkg-shlibdeps", "file", "lintian")
 DEV = {"/usr/include/crawlstore/store.h", "/usr/lib/*/libcrawlstore.a",
        "/usr/lib/*/cmake/crawlstore/crawlstore-config.cmake", "/usr/lib/*/pkgconfig/crawlstore.pc",
        "/usr/share/crawlstore/crawl_event.capnp"}
+C_DEV = {"/usr/include/crawlstore/crawlstore.h", "/usr/lib/*/libcrawlstore_c.so",
+         "/usr/lib/*/pkgconfig/crawlstore-c.pc"}
 SHOWN = {"/usr/bin/crawlstore", "/usr/bin/crawlstore-inspector",
          "/usr/share/applications/crawlstore-inspector.desktop",
          "/usr/share/bash-completion/completions/crawlstore",
@@ -51,22 +53,37 @@ class Package(unittest.TestCase):
         names = run("dpkg-deb", "--field", self.packages[package], field)
         return {name.split()[0] for name in names.split(", ")}
 
-    def test_there_are_two_packages(self):
-        self.assertEqual(set(self.packages), {"crawlstore", "libcrawlstore-dev"})
+    def test_there_are_four_packages(self):
+        self.assertEqual(set(self.packages), {"crawlstore", "libcrawlstore-dev",
+                                              "libcrawlstore-c0", "libcrawlstore-c-dev"})
 
     def test_each_file_is_in_the_package_of_its_users(self):
-        dev, tools = self.files("libcrawlstore-dev"), self.files("crawlstore")
-        self.assertLessEqual(DEV, dev)
-        self.assertLessEqual(SHOWN, tools)
-        self.assertEqual({path for path in dev | tools if path.startswith("/usr/include")},
-                         {path for path in dev if path.startswith("/usr/include")})
-        self.assertFalse(dev & tools)
+        files = {package: self.files(package) for package in self.packages}
+        self.assertLessEqual(DEV, files["libcrawlstore-dev"])
+        self.assertLessEqual(C_DEV, files["libcrawlstore-c-dev"])
+        self.assertLessEqual(SHOWN, files["crawlstore"])
+        self.assertEqual({package for package, paths in files.items()
+                          if any(path.startswith("/usr/include") for path in paths)},
+                         {"libcrawlstore-dev", "libcrawlstore-c-dev"})
+        shared = {path for path in files["libcrawlstore-c0"] if "/doc/" not in path}
+        self.assertIn("/usr/lib/*/libcrawlstore_c.so.0", shared)
+        self.assertEqual({re.sub(r'[.\d]+$', "", path) for path in shared},
+                         {"/usr/lib/*/libcrawlstore_c.so"})
+        self.assertEqual(len(set().union(*files.values())), sum(map(len, files.values())))
 
     def test_library_depends_on_what_its_users_link(self):
         pc = (BUILD / "crawlstore.pc").read_text()
         requires = re.search(r'^Requires: (.*)$', pc, re.MULTILINE)[1].split()
         names = {"lib" + re.sub(r'^lib|-uc$', "", module) + "-dev" for module in requires}
         self.assertEqual(self.depends("libcrawlstore-dev"), names | {"libexpected-dev"})
+
+    def test_programs_in_c_depend_on_the_shared_library_alone(self):
+        version = run("dpkg-deb", "--field", self.packages["libcrawlstore-c0"], "Version").strip()
+        self.assertEqual(run("dpkg-deb", "--field", self.packages["libcrawlstore-c-dev"],
+                             "Depends").strip(), f"libcrawlstore-c0 (= {version})")
+        self.assertLessEqual({"libc6", "libicu72"}, self.depends("libcrawlstore-c0"))
+        self.assertIn(f"libcrawlstore_c 0 libcrawlstore-c0 (>= {version})", run(
+            "dpkg-deb", "--info", self.packages["libcrawlstore-c0"], "shlibs"))
 
     def test_tools_depend_on_their_shared_libraries(self):
         self.assertLessEqual({"libc6", "libglfw3"}, self.depends("crawlstore"))

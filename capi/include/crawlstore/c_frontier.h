@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <crawlstore/c_frontier_items.h>
 #include <crawlstore/c_store.h>
 
 #pragma GCC visibility push(default)
@@ -18,30 +19,6 @@ extern "C" {
 /// What is done waits for the next commit, but for crwl_frontier_take, which commits. Times are
 /// milliseconds since 1970, as now_ms of the status has them.
 typedef struct crwl_frontier crwl_frontier;
-
-/// The visits that a group gets: a take of one or more of its items is one.
-///   is_active         0: no visit
-///   delay_ms          between visits
-///   hard_ms           where no other group may be visited; at most delay_ms
-///   burst             visits at once after a time without any; at least 1
-///   in_flight_max     items that are leased at a time; at least 1
-///   blocked_until_ms  no visit before this time
-///   put_max           items that may ever be put; UINT32_MAX: no limit
-///   finished_max      nothing is put when so many were finished; UINT32_MAX: no limit
-///   parent            a group whose rule a visit must keep, too; NULL: none
-typedef struct crwl_rule {
-  uint32_t struct_size;
-  uint32_t is_active;
-  uint64_t delay_ms;
-  uint64_t hard_ms;
-  uint64_t blocked_until_ms;
-  uint32_t burst;
-  uint32_t in_flight_max;
-  uint32_t put_max;
-  uint32_t finished_max;
-  const char* parent;
-  size_t parent_bytes;
-} crwl_rule;
 
 /// Fills a rule with the defaults: a visit each second, one item at a time.
 int crwl_rule_init(crwl_rule* rule, crwl_error* error);
@@ -57,62 +34,6 @@ typedef struct crwl_frontier_options {
   const crwl_rule* default_rule;
   uint64_t checkpoint_bytes;
 } crwl_frontier_options;
-
-/// Items in columns; all have as many entries as `groups`.
-///   groups         the group of each, at most 65,535 bytes
-///   bodies         of each at most 65,536 bytes; none at all: all are empty
-///   priorities     the highest of a group leaves first; NULL: all are 0
-///   not_before_ms  0: at once; NULL: all are
-///   ids            where they are the caller's, below 2^63; else NULL
-///   attempts       of items that were taken: 1 the first time; not read by crwl_frontier_put
-typedef struct crwl_items {
-  uint32_t struct_size;
-  crwl_texts groups;
-  crwl_texts bodies;
-  const double* priorities;
-  const uint64_t* not_before_ms;
-  const uint64_t* ids;
-  const uint32_t* attempts;
-} crwl_items;
-
-/// Items that were taken. Owns what crwl_taken_get_items shows; needs no frontier any more.
-typedef struct crwl_taken crwl_taken;
-
-/// The order of the groups that may be visited; items of a group come by their priorities.
-enum { CRWL_TAKE_BEST = 0, CRWL_TAKE_LONGEST_WAITING = 1 };
-
-///   order      CRWL_TAKE_BEST ...
-///   per_group  items of one group at most; 0: 1
-///   count      items at most; 0: 1
-///   lease_ms   0: ten minutes; UINT64_MAX: for ever
-///   now_ms     for tests and replays; 0: the time that it is
-typedef struct crwl_take_options {
-  uint32_t struct_size;
-  uint32_t order;
-  uint64_t per_group;
-  uint64_t count;
-  uint64_t lease_ms;
-  uint64_t now_ms;
-} crwl_take_options;
-
-/// Items to be given back, in columns of `count` entries.
-///   not_before_ms  0: at once; NULL: all are
-///   is_failure     1: the group is visited less often, until a success; NULL: none is
-typedef struct crwl_given_back {
-  uint32_t struct_size;
-  uint64_t count;
-  const uint64_t* ids;
-  const uint64_t* not_before_ms;
-  const uint8_t* is_failure;
-} crwl_given_back;
-
-/// Counts of ids by what became of them.
-typedef struct crwl_done {
-  uint32_t struct_size;
-  uint64_t done_count;
-  uint64_t late_count;     ///< their lease had ended
-  uint64_t unknown_count;  ///< never taken, or finished before
-} crwl_done;
 
 /// A frontier as it is now, with what has not been committed.
 typedef struct crwl_frontier_status {
@@ -137,22 +58,42 @@ int crwl_frontier_put(crwl_frontier* frontier, const crwl_items* items, uint64_t
 ///   errors  those of a commit: nothing is taken; 66: what was taken comes back with its lease
 int crwl_frontier_take(crwl_frontier* frontier, const crwl_take_options* options,
                        crwl_taken** taken, crwl_error* error);
-/// Shows items: arrays that live until crwl_taken_free. not_before_ms is NULL.
+/// Shows items: arrays that live until crwl_taken_free. Of taken ones not_before_ms and until_ms
+/// are NULL.
 int crwl_taken_get_items(const crwl_taken* taken, crwl_items* items, crwl_error* error);
 void crwl_taken_free(crwl_taken* taken);
 /// Items are done, and go.
 ///   done  may be NULL, here and below
-int crwl_frontier_finish(crwl_frontier* frontier, const uint64_t* ids, uint64_t count,
-                         crwl_done* done, crwl_error* error);
+int crwl_frontier_finish(crwl_frontier* frontier, const crwl_leases* items, crwl_done* done,
+                         crwl_error* error);
 /// Leases end: the items wait again.
 int crwl_frontier_give_back(crwl_frontier* frontier, const crwl_given_back* items, crwl_done* done,
                             crwl_error* error);
 /// All leases end, as when the only program that takes was killed and begins again.
 ///   count  gets how many; may be NULL
 int crwl_frontier_give_back_all(crwl_frontier* frontier, uint64_t* count, crwl_error* error);
-/// Leases end at another time; 0: never.
-int crwl_frontier_extend(crwl_frontier* frontier, const uint64_t* ids, uint64_t count,
-                         uint64_t until_ms, crwl_error* error);
+/// Leases end at another time; 0: never. errors 80 a time
+int crwl_frontier_extend(crwl_frontier* frontier, const crwl_leases* items, uint64_t until_ms,
+                         crwl_done* done, crwl_error* error);
+/// Gives items that wait, by groups and ids, what else is in the columns: as crwl_frontier_put has
+/// it, but that without bodies each keeps its own. Those that do not wait are left as they are.
+///   updated  gets how many were; may be NULL
+///   errors   as crwl_frontier_put, and then nothing has changed
+int crwl_frontier_update(crwl_frontier* frontier, const crwl_items* items, uint64_t* updated,
+                         crwl_error* error);
+/// Items that wait, by groups and ids, are gone; those that are leased stay.
+///   removed  gets how many are; may be NULL
+int crwl_frontier_remove(crwl_frontier* frontier, const crwl_items* items, uint64_t* removed,
+                         crwl_error* error);
+/// Finds items, by groups and ids, that wait or are leased; the others are left out.
+///   cost  of each a look through all of its group
+int crwl_frontier_find(crwl_frontier* frontier, const crwl_items* items, crwl_taken** found,
+                       crwl_error* error);
+/// Asks for new priorities of all that waits, and commits; after an error nothing has changed.
+///   done    may be NULL
+///   errors  80 it said NaN; 83 in a transaction; 89 it stopped; those of a commit
+int crwl_frontier_rewrite(crwl_frontier* frontier, crwl_rewrite priority_of, void* context,
+                          crwl_rewritten* done, crwl_error* error);
 /// Sets the rule of a group, which is made if there is none. errors 80
 int crwl_frontier_set_rule(crwl_frontier* frontier, const char* group, size_t group_bytes,
                            const crwl_rule* rule, crwl_error* error);
