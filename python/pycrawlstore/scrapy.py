@@ -190,7 +190,9 @@ def path_of(crawler):
 
 
 def slot_of(engine):
-    """What the engine holds of the spider, with the requests in progress."""
+    """What the engine holds of the spider, with the requests in progress; None: there is none."""
+    if engine is None:
+        return None
     for name in ("slot", "_slot"):  # The second one from Scrapy 2.13 on.
         slot = getattr(engine, name, None)
         if hasattr(slot, "inprogress"):
@@ -205,7 +207,8 @@ class RequestQueue:
 
     def __init__(self, crawler, spider, sign, is_by_slot):
         self._file = CrawlFile.of(crawler)
-        self._slot = slot_of(crawler.engine)
+        self._crawler = weakref.proxy(crawler)
+        slot_of(crawler.engine)
         self._spider, self._sign = spider, sign
         # One of each slot is taken at once: of visits in one millisecond none is the longest ago.
         self._order = {"order": "longest_waiting", "count": SLOT_BATCH} if is_by_slot else {}
@@ -290,8 +293,9 @@ class RequestQueue:
 
     def _prepare_commit(self):
         self._put_waiting()
-        left = self._slot.inprogress
-        done = [id for id, request in self._in_progress.items() if request not in left]
+        slot = slot_of(self._crawler.engine)
+        done = [] if slot is None else [id for id, request in self._in_progress.items()
+                                        if request not in slot.inprogress]
         if done:
             self._file.frontier.finish(done)
             self._file.changed()
@@ -374,13 +378,16 @@ class DupeFilter(RFPDupeFilter):
     bytes may not be spread evenly, it is a hash of all of it.
     """
 
+    def __init__(self, path=None, debug=False, *, fingerprinter=None):
+        super().__init__(None, debug, fingerprinter=fingerprinter)
+        self._file = None
+        self._is_open = self._is_cut = False
+
     @classmethod
     def from_crawler(cls, crawler):
         """Makes the one of a crawler."""
-        made = cls(debug=crawler.settings.getbool("DUPEFILTER_DEBUG"),
-                   fingerprinter=crawler.request_fingerprinter)
+        made = super().from_crawler(crawler)
         made._file = CrawlFile.of(crawler)
-        made._is_open = made._is_cut = False
         return made
 
     def open(self):

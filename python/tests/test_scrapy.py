@@ -172,6 +172,17 @@ def test_what_is_in_progress_comes_again_and_what_is_done_does_not():
     assert (crawl.stat("enqueued"), crawl.stat("dequeued"), crawl.stat("commits")) == (None, 1, 1)
 
 
+def test_without_an_engine_nothing_is_done():
+    crawl = Crawl()
+    crawl.put(A)
+    crawl.crawler.engine = None
+    assert crawl.scheduler.next_request().url == A
+    crawl.close()
+    crawl = Crawl()
+    assert crawl.take_all() == [A]
+    crawl.close()
+
+
 def test_commits_come_after_so_many_requests():
     crawl = Crawl(CRAWLSTORE_COMMIT_REQUESTS=10)
     # A request and its fingerprint are two changes.
