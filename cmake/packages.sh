@@ -54,6 +54,7 @@ crawlstore_python_packages=(
   python3-pip
   python3-pytest
   python3-scipy
+  python3-scrapy
   python3-setuptools
   python3-wheel
 )

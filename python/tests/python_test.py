@@ -11,8 +11,8 @@ PYTHON = "/usr/bin/python3"
 SKIPPED = 77
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Folders that the tests depend on: cmake/affected_tests.py reads them here.
-PACKAGE, INTERFACE = SOURCE / "python/", SOURCE / "capi/"
-NEEDED = ("cffi", "numpy", "pandas", "pip", "pytest", "scipy", "setuptools", "wheel")
+PACKAGE, INTERFACE, EXAMPLE = SOURCE / "python/", SOURCE / "capi/", SOURCE / "examples/scrapy/"
+NEEDED = ("cffi", "numpy", "pandas", "pip", "pytest", "scipy", "scrapy", "setuptools", "wheel")
 FIND = ("import importlib.util, sys; "
         "print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name) is None))")
 
