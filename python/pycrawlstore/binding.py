@@ -103,5 +103,10 @@ def opened(kind, free, function, *arguments):
 
 
 def name_of(name):
-    """A name as the library takes it; None is the default one."""
-    return NULL if name is None else ffi.new("char[]", os.fsencode(name))
+    """A name as the library takes it, up to its NUL; None is the default one."""
+    if name is None:
+        return NULL
+    raw = os.fsencode(name)
+    if b"\0" in raw:
+        raise ValueError("a name has a NUL in it")
+    return ffi.new("char[]", raw)

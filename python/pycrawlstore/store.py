@@ -2,7 +2,7 @@
 """Crawl files that are open for writing, and transactions."""
 
 import os
-from typing import Callable, NamedTuple, Optional, Sequence, Union
+from typing import Callable, List, NamedTuple, Optional, Sequence, Union
 
 from .binding import call, lib, name_of, number, opened, struct
 from .frontier import Frontier, Rule
@@ -11,6 +11,7 @@ from .queue import Queue
 from .ranking import RankReport, rank, store_scores
 from .sets import Keys, Seen
 from .upkeep import CompactReport, compact
+from .values import get_value, remove_value, set_value, value_names
 from .view import View
 
 MODES = {"open_or_create": lib.CRWL_OPEN_OR_CREATE, "open": lib.CRWL_OPEN,
@@ -191,6 +192,29 @@ class Store:
         Raises ArgumentError inside a transaction and while another thread compacts.
         """
         return compact(self._handle, progress)
+
+    def set(self, name: str, value: bytes) -> None:
+        """Keeps a small value under a name, such as how far the input was read; in place of the one
+        before. It waits for a commit, or is part of the transaction.
+
+        name   1 to 255 bytes of UTF-8 without control characters or a full stop before them
+        value  bytes, or what has them as a buffer: at most 4,096
+
+        Raises ArgumentError for another name or size, and for a 1,025th value.
+        """
+        set_value(self._handle, name, value)
+
+    def get(self, name: str) -> Optional[bytes]:
+        """The small value as it was set last, committed or not; None: there is none."""
+        return get_value(self._handle, name)
+
+    def remove(self, name: str) -> bool:
+        """Takes a small value away, as `set` sets one. False: there was none."""
+        return remove_value(self._handle, name)
+
+    def value_names(self) -> List[str]:
+        """The names of all small values, sorted by their bytes."""
+        return value_names(self._handle)
 
     def info(self) -> StoreInfo:
         """Counts of the file."""

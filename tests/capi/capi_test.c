@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   test_queues(argv[1]);
   test_frontiers(argv[1]);
   test_upkeep(argv[1]);
+  test_values(argv[1]);
   test_refusals(argv[1]);
   test_random_calls(argv[1]);
   test_forks(argv[1]);

@@ -72,6 +72,28 @@ static void refuses_null_stores(world* w) {
   REFUSES(crwl_transaction_drop(NULL, NULL));
 }
 
+static void refuses_null_values(world* w) {
+  char name = 0;
+  int was_there = 0;
+  uint64_t count = 0;
+  crwl_value value = {.struct_size = sizeof value};
+  REFUSES(crwl_store_set(NULL, "a", "b", 1, NULL));
+  REFUSES(crwl_store_set(w->store, NULL, "b", 1, NULL));
+  REFUSES(crwl_store_set(w->store, "a", NULL, 1, NULL));
+  REFUSES(crwl_store_set(w->store, ".a", "b", 1, NULL));
+  REFUSES(crwl_store_get(NULL, "a", &value, NULL));
+  REFUSES(crwl_store_get(w->store, NULL, &value, NULL));
+  REFUSES(crwl_store_get(w->store, "a", NULL, NULL));
+  REFUSES_SIZES(value, crwl_store_get(w->store, "a", &value, NULL));
+  value.capacity = 1;
+  REFUSES(crwl_store_get(w->store, "a", &value, NULL));
+  REFUSES(crwl_store_remove(NULL, "a", &was_there, NULL));
+  REFUSES(crwl_store_remove(w->store, NULL, &was_there, NULL));
+  REFUSES(crwl_store_value_names(NULL, &name, 1, &count, NULL));
+  REFUSES(crwl_store_value_names(w->store, NULL, 1, &count, NULL));
+  REFUSES(crwl_store_value_names(w->store, &name, 1, NULL, NULL));
+}
+
 static void refuses_null_sets(world* w) {
   crwl_seen* seen = NULL;
   crwl_keys* keys = NULL;
@@ -226,6 +248,7 @@ void test_refusals(const char* folder) {
   world w = open_world(folder);
   frees_null();
   refuses_null_stores(&w);
+  refuses_null_values(&w);
   refuses_null_sets(&w);
   refuses_null_pages(&w);
   refuses_null_views(&w);

@@ -32,4 +32,5 @@
 #include <crawlstore/c_seen.h>
 #include <crawlstore/c_store.h>
 #include <crawlstore/c_upkeep.h>
+#include <crawlstore/c_values.h>
 #include <crawlstore/c_view.h>
