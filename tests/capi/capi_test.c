@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   test_frontiers(argv[1]);
   test_upkeep(argv[1]);
   test_values(argv[1]);
+  test_arrow(argv[1]);
   test_refusals(argv[1]);
   test_random_calls(argv[1]);
   test_forks(argv[1]);

@@ -65,6 +65,7 @@ void test_queues(const char* folder);
 void test_frontiers(const char* folder);
 void test_upkeep(const char* folder);
 void test_values(const char* folder);
+void test_arrow(const char* folder);
 void test_refusals(const char* folder);
 void test_random_calls(const char* folder);
 void test_forks(const char* folder);

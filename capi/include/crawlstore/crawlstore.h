@@ -24,6 +24,7 @@
 /// Threads: any, and several at once, unless a type says otherwise; freeing needs the handle for
 /// oneself. Fork: in a child, calls on its parent's handles give 44 and freeing does no harm.
 
+#include <crawlstore/c_arrow.h>
 #include <crawlstore/c_error.h>
 #include <crawlstore/c_frontier.h>
 #include <crawlstore/c_pages.h>
