@@ -53,6 +53,9 @@ Result<void> need_array(std::uint64_t count, const Pointers*... pointers) {
   return count == 0 ? Result<void>() : need(pointers...);
 }
 
+/// Bytes of a text, as the library takes them.
+inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20;
+
 /// Bytes that a struct of any later version has at most; a larger number is no size.
 inline constexpr std::uint32_t kStructBytesMax = 4096;
 
@@ -118,7 +121,14 @@ inline std::string_view name_or(const char* name, std::string_view default_name)
 /// Text as the caller has it. errors kInvalidArgument: NULL, but not empty
 inline Result<std::string_view> text_of(const char* text, std::size_t bytes) {
   CRAWLSTORE_TRY(need_array(bytes, text));
+  if (bytes > kTextBytesMax) return fail(Errc::kTooLarge, "a text has more than 64 MiB");
   return std::string_view(text, bytes);
+}
+
+/// Fails if the store was closed: what only looks at memory would show nothing instead.
+inline Result<void> need_open(const std::shared_ptr<Store>& store) {
+  if (store->uuid() == Uuid{}) return fail(Errc::kClosed, "the store was closed");
+  return {};
 }
 
 /// The caller's callback as one of the library's.

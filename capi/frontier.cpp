@@ -382,6 +382,7 @@ int crwl_frontier_get_status(const crwl_frontier* frontier, crwl_frontier_status
                              crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(frontier));
+    CRAWLSTORE_TRY(need_open(frontier->store));
     CRAWLSTORE_TRY(check_size(status));
     const Frontier& now = frontier->frontier;
     crwl_frontier_status told{};

@@ -104,6 +104,7 @@ int crwl_keys_merge(crwl_keys* keys, crwl_error* error) {
 int crwl_keys_get_status(crwl_keys* keys, crwl_set_status* status, crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(keys));
+    CRAWLSTORE_TRY(need_open(keys->store));
     return give_set_status(*keys->set, status);
   });
 }

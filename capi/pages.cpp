@@ -104,6 +104,7 @@ int crwl_pages_compact(crwl_pages* pages, crwl_progress progress, void* context,
 int crwl_pages_get_status(crwl_pages* pages, crwl_pages_status* status, crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(pages));
+    CRAWLSTORE_TRY(need_open(pages->store));
     CRAWLSTORE_TRY(check_size(status));
     const PagesStatus now = pages->pages.status();
     crwl_pages_status told{};

@@ -77,6 +77,7 @@ int crwl_queue_remove(crwl_queue* queue, const std::uint64_t* pages, std::uint64
 int crwl_queue_get_count(const crwl_queue* queue, std::uint64_t* count, crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(queue, count));
+    CRAWLSTORE_TRY(need_open(queue->store));
     *count = queue->queue.count();
     return {};
   });

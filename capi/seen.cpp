@@ -101,6 +101,7 @@ int crwl_seen_merge(crwl_seen* seen, crwl_error* error) {
 int crwl_seen_get_status(crwl_seen* seen, crwl_set_status* status, crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(seen));
+    CRAWLSTORE_TRY(need_open(seen->store));
     return give_set_status(seen->seen.drum().core(), status);
   });
 }

@@ -85,6 +85,7 @@ void crwl_store_free(crwl_store* store) {
 int crwl_store_get_info(crwl_store* store, crwl_store_info* info, crwl_error* error) {
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(store));
+    CRAWLSTORE_TRY(need_open(store->store));
     CRAWLSTORE_TRY(check_size(info));
     crwl_store_info told{};
     told.generation = store->store->generation().value;

@@ -17,14 +17,20 @@ namespace crawlstore::c {
 /// Checked texts. Ownership: borrows the caller's arrays for the call.
 class Texts {
  public:
-  /// errors kInvalidArgument: an array is missing, or an end lies before the one before
+  /// errors kInvalidArgument: an array is missing, or an end lies before the one before; kTooLarge
   static Result<Texts> of(const crwl_texts& given) {
     CRAWLSTORE_TRY(need_array(given.count, given.ends));
     if (!std::is_sorted(given.ends, given.ends + given.count)) {
       return fail(Errc::kInvalidArgument, "the ends of texts do not ascend");
     }
     if (given.count != 0) CRAWLSTORE_TRY(need_array(given.ends[given.count - 1], given.bytes));
-    return Texts(given);
+    const Texts texts(given);
+    for (std::uint64_t i = 0; i < given.count; ++i) {
+      if (texts[i].size() > kTextBytesMax) {
+        return fail(Errc::kTooLarge, "a text has more than 64 MiB");
+      }
+    }
+    return texts;
   }
 
   [[nodiscard]] std::uint64_t count() const { return given_.count; }

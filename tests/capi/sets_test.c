@@ -25,6 +25,12 @@ static void tells_new_urls_in_batches(const char* folder) {
   const uint64_t falling[] = {14, 3};
   const crwl_texts wrong = {.bytes = blob, .ends = falling, .count = 2};
   GIVES(kInvalidArgument, crwl_seen_insert_many(seen, &wrong, verdicts, NULL));
+  const size_t too_many = ((size_t)64 << 20) + 1;
+  GIVES(kTooLarge, crwl_seen_insert(seen, blob, too_many, verdicts, NULL));
+  GIVES(kTooLarge, crwl_seen_contains(seen, blob, SIZE_MAX, verdicts, NULL));
+  const uint64_t far = too_many;
+  const crwl_texts huge = {.bytes = blob, .ends = &far, .count = 1};
+  GIVES(kTooLarge, crwl_seen_insert_many(seen, &huge, verdicts, NULL));
   const crwl_texts none = {.bytes = NULL, .ends = NULL, .count = 0};
   OK(crwl_seen_insert_many(seen, &none, NULL, &error));
   crwl_seen_free(seen);

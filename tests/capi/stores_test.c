@@ -115,6 +115,10 @@ static void outlives_the_store_that_was_freed_first(const char* folder) {
   CHECK(verdict == CRWL_YES);
   OK(crwl_store_close(store, &error));
   GIVES(kClosed, crwl_seen_contains(seen, "http://b.test/", 14, &verdict, NULL));
+  crwl_set_status status = {.struct_size = sizeof status};
+  GIVES(kClosed, crwl_seen_get_status(seen, &status, NULL));
+  crwl_store_info info = {.struct_size = sizeof info};
+  GIVES(kClosed, crwl_store_get_info(store, &info, NULL));
   CHECK(verdict == CRWL_NOT_ASKED);
   crwl_store_free(store);
   crwl_seen_free(seen);

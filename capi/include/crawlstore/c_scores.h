@@ -77,10 +77,11 @@ typedef struct crwl_rank_report {
   double residual;
 } crwl_rank_report;
 
-/// Computes scores and stores them, in a commit of its own: "pagerank", "hits" (the arrays
-/// "authorities" and "hubs"), "opic" ("opic_cash", "opic_history", "opic_crawls").
+/// Computes scores and stores them, in a commit of its own or, inside a transaction, as part of it:
+/// "pagerank", "hits" (the arrays "authorities" and "hubs"), "opic" ("opic_cash", "opic_history",
+/// "opic_crawls").
 ///   report  may be NULL
-///   errors  87 no such method or database; 80 options; 83
+///   errors  87 no such method or database; 80 options
 ///   cost    reads the links twice; memory about 4 bytes a link and 40 a page
 int crwl_store_rank(crwl_store* store, const char* method, const crwl_rank_options* options,
                     crwl_rank_report* report, crwl_error* error);

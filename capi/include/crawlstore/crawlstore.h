@@ -22,7 +22,8 @@
 /// that is 0 or NULL has its default, and NULL options have all.
 ///
 /// Threads: any, and several at once, unless a type says otherwise; freeing needs the handle for
-/// oneself. Fork: in a child, calls on its parent's handles give 44 and freeing does no harm.
+/// oneself. Fork: in a child, calls on its parent's handles that touch the file give 44, and
+/// freeing does no harm.
 
 #include <crawlstore/c_arrow.h>
 #include <crawlstore/c_error.h>
