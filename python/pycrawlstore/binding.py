@@ -5,6 +5,7 @@ The declarations are those of the C headers, which the wheel ships beside the li
 without macros for that. A call lets other threads of Python go on.
 """
 
+import collections
 import os
 import pathlib
 import re
@@ -70,8 +71,8 @@ def struct(name, /, **fields):
 
 # Outputs of single answers that no call uses: making them costs as much as a call. A call takes its
 # own, as a handler of signals or a __del__ may call the library before it has read them; those of
-# a call that raises are not used again. Both steps on a list are atomic.
-spare_outputs = []
+# a call that raises are not used again. Both steps on a deque are atomic, and keep its memory.
+spare_outputs = collections.deque()
 
 
 def take_outputs():
