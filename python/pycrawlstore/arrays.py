@@ -2,11 +2,12 @@
 """Texts and arrays on their way to the library, which copies what it gets."""
 
 import datetime
+import operator
 from typing import Sequence, Tuple, Union
 
 import numpy
 
-from .binding import NULL, ffi, lib, scratch
+from .binding import NULL, ffi, lib, spare_outputs, take_outputs
 from . import errors
 
 #: A URL or a name. `str` is passed as UTF-8; bytes that were none come back as surrogate escapes.
@@ -33,15 +34,41 @@ def pointer(kind, array):
     return NULL if array is None else ffi.from_buffer(f"{kind}[]", array)
 
 
+def whole(values, kind):
+    """An array of numbers that the unsigned type has. NumPy would cut 1.9, and turn -1 around."""
+    array = numpy.asarray(values)
+    if array.ndim == 1 and (array.dtype == object or
+                            array.dtype.kind == "f" and not isinstance(values, numpy.ndarray)):
+        # Numbers below and above 2^63 together are floats for NumPy, and an empty list, too.
+        ints = list(map(operator.index, values))
+        array = numpy.array(ints, kind if min(ints, default=0) >= 0 else object)
+    if array.dtype.kind not in "uibO":
+        raise TypeError(f"whole numbers are needed, not {array.dtype}")
+    if array.dtype.kind in "iO" and array.size and array.min() < 0:
+        raise errors.argument("a number is negative")
+    return array
+
+
 def column(values, kind, count=None):
     """An array of the type, one-dimensional, of `count` entries where that is given; or None."""
     if values is None:
         return None
+    if numpy.issubdtype(kind, numpy.unsignedinteger):
+        values = whole(values, kind)
     array = numpy.ascontiguousarray(values, dtype=kind)
     if array.ndim != 1 or count is not None and len(array) != count:
         raise ValueError(f"an array of {count if count is not None else 'any number of'} entries "
                          f"in one dimension is needed, not of the shape {array.shape}")
     return array
+
+
+def buffer_of(text):
+    """The bytes of a text that is neither str nor bytes, as join() and len() count them."""
+    view = memoryview(text)
+    if view.ndim != 1 or view.itemsize != 1:
+        raise TypeError(f"a text is str, or items of a byte each, not {type(text).__name__} of "
+                        f"{view.ndim} dimensions with {view.itemsize} bytes an item")
+    return view
 
 
 class PackedTexts:
@@ -50,6 +77,8 @@ class PackedTexts:
     def __init__(self, texts):
         if isinstance(texts, tuple) and len(texts) == 2 and not isinstance(texts[1], (str, bytes)):
             blob, self.ends = texts[0], column(texts[1], numpy.uint64)
+            if not isinstance(blob, (str, bytes)):
+                blob = buffer_of(blob)
             self.blob = ffi.from_buffer(blob)
             if len(self.ends) and int(self.ends[-1]) > len(self.blob):
                 raise ValueError("the last end lies beyond the bytes")
@@ -57,6 +86,8 @@ class PackedTexts:
             if isinstance(texts, (str, bytes)):
                 raise TypeError("a sequence of texts is needed, not one text")
             raw = [to_bytes(text) for text in texts]
+            if not {bytes}.issuperset(map(type, raw)):
+                raw = [text if isinstance(text, bytes) else buffer_of(text) for text in raw]
             lengths = numpy.fromiter(map(len, raw), numpy.uint64, len(raw))
             self.ends = numpy.cumsum(lengths, dtype=numpy.uint64)
             self.blob = ffi.from_buffer(b"".join(raw))
@@ -72,12 +103,12 @@ class PackedTexts:
 def verdicts(count, function, *arguments):
     """The bool array that `function` fills by its last argument but the error."""
     answers = numpy.empty(count, numpy.uint8)
-    error = scratch.error
-    code = function(*arguments, ffi.from_buffer("uint8_t[]", answers), error)
-    if code:
-        failure = errors.of(error, ffi)
+    outputs = take_outputs()
+    if function(*arguments, ffi.from_buffer("uint8_t[]", answers), outputs[2]):
+        failure = errors.of(outputs[2], ffi)
         failure.answers = answers[answers != lib.CRWL_NOT_ASKED].astype(bool)
         raise failure
+    spare_outputs.append(outputs)
     return answers.view(bool)
 
 

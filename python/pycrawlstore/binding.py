@@ -5,10 +5,10 @@ The declarations are those of the C headers, which the wheel ships beside the li
 without macros for that. A call lets other threads of Python go on.
 """
 
+import collections
 import os
 import pathlib
 import re
-import threading
 
 import cffi
 
@@ -69,17 +69,20 @@ def struct(name, /, **fields):
     return made
 
 
-class Scratch(threading.local):
-    """Outputs of single answers, made once for each thread: making them costs as much as a call."""
+# Outputs of single answers that no call uses: making them costs as much as a call. A call takes its
+# own, as a handler of signals or a __del__ may call the library before it has read them; those of
+# a call that raises are not used again. Both steps on a deque are atomic, and keep its memory.
+spare_outputs = collections.deque()
 
-    def __init__(self):
-        self.error = struct("error")
+
+def take_outputs():
+    """A verdict, its address, and an error; the call gives them to spare_outputs after it."""
+    try:
+        return spare_outputs.pop()
+    except IndexError:
         # Reading a bytearray takes half of the time of reading through a pointer.
         verdict = bytearray(1)
-        self.single = verdict, ffi.from_buffer("uint8_t[]", verdict), self.error
-
-
-scratch = Scratch()
+        return verdict, ffi.from_buffer("uint8_t[]", verdict), struct("error")
 
 
 def number(value=0):
@@ -89,17 +92,37 @@ def number(value=0):
 
 def call(function, *arguments):
     """Calls a function of the library, with the error as the last argument."""
-    error = scratch.error
-    code = function(*arguments, error)
-    if code:
-        raise errors.of(error, ffi)
+    outputs = take_outputs()
+    if function(*arguments, outputs[2]):
+        raise errors.of(outputs[2], ffi)
+    spare_outputs.append(outputs)
 
 
 def opened(kind, free, function, *arguments):
-    """The handle that `function` makes; freed when nothing in Python names it any more."""
-    out = ffi.new(f"crwl_{kind}**")
-    call(function, *arguments, out)
-    return ffi.gc(out[0], free)
+    """The handle that `function` makes; freed when nothing in Python names it any more.
+
+    A handler of signals may raise between any two steps: the owner is there before the handle is.
+    """
+    def release(cell):
+        handle, cell[0] = cell[0], NULL
+        if handle:
+            free(handle)
+
+    owner = ffi.gc(ffi.new(f"crwl_{kind}**"), release)
+    try:
+        call(function, *arguments, owner)
+        # The destructor has nothing to do but to keep the owner as long as the handle.
+        return ffi.gc(owner[0], lambda _, kept=owner: None)
+    except BaseException:
+        ffi.release(owner)
+        raise
+
+
+def chosen(choices, name, kind):
+    """The number of a choice. Raises ArgumentError, which names all, where there is no such."""
+    if not isinstance(name, str) or name not in choices:
+        raise errors.argument(f"there is no {kind} {name!r}, but {', '.join(choices)}")
+    return choices[name]
 
 
 def name_of(name):
@@ -110,3 +133,8 @@ def name_of(name):
     if b"\0" in raw:
         raise ValueError("a name has a NUL in it")
     return ffi.new("char[]", raw)
+
+
+def path_of(path):
+    """A path as the library takes it. Raises TypeError for None, which is no default here."""
+    return name_of(os.fspath(path))

@@ -52,6 +52,13 @@ BY_CATEGORY = {1: DamageError, 3: SystemFailure, 4: ArgumentError}
 NO_OFFSET = 2**64 - 1
 
 
+def argument(message) -> ArgumentError:
+    """The exception for a call that is refused before it reaches the library."""
+    error = ArgumentError(message)
+    error.code, error.name = 80, "invalid_argument"
+    return error
+
+
 def of(told, ffi) -> CrawlstoreError:
     """The exception for a crwl_error."""
     kind = BY_CODE.get(told.code) or BY_CATEGORY.get(told.category, CrawlstoreError)

@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy
 
 from .arrays import PackedTexts, Text, Texts, column, pointer, to_bytes, to_text
-from .binding import call, ffi, lib, name_of, number, opened, struct
+from .binding import call, chosen, ffi, lib, name_of, number, opened, struct
 
 ORDERS = {"best": lib.CRWL_TAKE_BEST, "longest_waiting": lib.CRWL_TAKE_LONGEST_WAITING}
 NEVER = 2**64 - 1
@@ -151,8 +151,8 @@ class Frontier:
         lease_ms   0: ten minutes
         now_ms     for tests and replays; 0: the time that it is
         """
-        options = struct("take_options", order=ORDERS[order], count=count, per_group=per_group,
-                         lease_ms=lease_ms, now_ms=now_ms)
+        options = struct("take_options", order=chosen(ORDERS, order, "order"), count=count,
+                         per_group=per_group, lease_ms=lease_ms, now_ms=now_ms)
         taken = opened("taken", lib.crwl_taken_free, lib.crwl_frontier_take, self._handle, options)
         items = struct("items")
         call(lib.crwl_taken_get_items, taken, items)

@@ -7,7 +7,7 @@ from typing import Callable, NamedTuple, Optional, Sequence, Union
 import numpy
 
 from .arrays import PackedTexts, Text, Texts, column, pointer, to_bytes, to_us
-from .binding import NULL, call, ffi, lib, name_of, opened, struct
+from .binding import NULL, call, chosen, ffi, lib, name_of, opened, struct
 from .progress import with_progress
 
 #: What may have happened to a page, by the number of the event.
@@ -62,12 +62,12 @@ class Pages:
         Raises ArgumentError for what cannot be. SystemFailure comes from a merge for which memory
         was full: the edit was taken all the same.
         """
-        event = struct("event", kind=NUMBER_OF[outcome], http_status=status, score=score,
-                       time_us=to_us(time))
+        event = struct("event", kind=chosen(NUMBER_OF, outcome, "outcome"), http_status=status,
+                       score=score, time_us=to_us(time))
         if self._has_urls:
-            raw = to_bytes(url)
+            raw = ffi.from_buffer(to_bytes(url))
             targets = PackedTexts(links)
-            event.url, event.url_bytes = ffi.from_buffer(raw), len(raw)
+            event.url, event.url_bytes = raw, len(raw)
             event.links = targets.value
             count = targets.count
         else:
@@ -78,7 +78,8 @@ class Pages:
         scores = column(link_scores, numpy.float32, count)
         event.link_scores = pointer("float", scores)
         if hash is not None:
-            event.content_hash, event.content_hash_bytes = ffi.from_buffer(hash), len(hash)
+            raw_hash = ffi.from_buffer(hash)
+            event.content_hash, event.content_hash_bytes = raw_hash, len(raw_hash)
         call(lib.crwl_pages_add, self._handle, event)
 
     def merge(self, progress: Optional[Callable[[int, int], None]] = None) -> None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy
 
+from . import errors
 from .arrays import column, pointer
 from .binding import call, lib, name_of, struct
 
@@ -22,6 +23,10 @@ class RankReport(NamedTuple):
 
 def rank(store, method, name, numbers):
     """Does what Store.rank says."""
+    for field in ("damping", "precision", "max_iterations"):
+        if numbers[field] == 0:
+            # The C interface takes it for the default.
+            raise errors.argument(f"{field} must be above 0")
     owned = name_of(name)
     options, report = struct("rank_options", name=owned, **numbers), struct("rank_report")
     call(lib.crwl_store_rank, store, name_of(method), options, report)

@@ -17,13 +17,15 @@ flight. A request is done when the engine has let go of it, after all its items.
 
 The order is Scrapy's: the highest priority first, of one priority the newest, or the oldest with a
 SCHEDULER_DISK_QUEUE that is FIFO. Three things differ. What was in flight at a crash comes before
-all else of its download slot and priority. Priorities beyond 131,072 keep their order, but those
-of one priority may change places. And with scrapy.pqueues.DownloaderAwarePriorityQueue, priorities
-hold inside a download slot, and of the slots that comes which has waited for the longest time.
+all else of its download slot, whatever its priority. Priorities of 131,072 and beyond keep their
+order, as far as floats can tell them apart, but those of one priority may change places. And with
+scrapy.pqueues.DownloaderAwarePriorityQueue, priorities hold inside a download slot, and of the
+slots that comes which has waited for the longest time.
 
-Requests are pickled as with JOBDIR: use crawl files that you trust. Those that cannot be, or have
-more than 64 KiB, stay in memory, are lost in a crash, and counted in the stat crawlstore/in_memory.
-A crawl that cannot write its file any more, as when it was deleted, ends as "crawlstore_error".
+Requests are pickled as with JOBDIR: use crawl files that you trust. Those that cannot be, have more
+than 64 KiB, or NaN for a priority, stay in memory, are lost in a crash, and counted in the stat
+crawlstore/in_memory. A crawl that cannot write its file any more, as when it was deleted, ends as
+"crawlstore_error".
 """
 
 import contextlib
@@ -61,6 +63,8 @@ NO_DELAYS = Rule(delay_ms=0, in_flight_max=2**32 - 1)
 # which is an id, or minus one. Start requests of newer versions come after all other places.
 ID_LIMIT = 2**34
 PRIORITY_STEP = 4.0 * ID_LIMIT
+# Priorities beyond it count as it: integers of Python may have no float.
+PRIORITY_MAX = 1e290
 
 
 class CrawlFile:
@@ -129,8 +133,7 @@ class CrawlFile:
 
     def _begin(self):
         self._change_count = 0
-        self._transaction = self._store.transaction()
-        self._transaction.__enter__()
+        self._transaction = self._store.transaction().__enter__()
 
     def changed(self):
         """Counts a change towards the next commit."""
@@ -232,7 +235,8 @@ class RequestQueue:
     def push(self, request):
         """Puts a request; ValueError where it cannot be."""
         try:
-            body = body_of(request, self._spider)
+            body, group = body_of(request, self._spider), group_of(request)
+            rank = self._rank(request)
         except ValueError as error:
             self._file.stats.inc_value("crawlstore/in_memory")
             if not self._is_logged:
@@ -241,22 +245,25 @@ class RequestQueue:
                 self._is_logged = True
             raise
         # Put all at once before the next take: most callbacks yield many.
-        self._groups.append(group_of(request))
+        self._groups.append(group)
         self._bodies.append(body)
-        self._ranks.append(self._rank(request))
+        self._ranks.append(rank)
         self._next_id += 1
         self._count += 1
         self._file.changed()
         self._file.stats.inc_value("crawlstore/enqueued")
 
     def _rank(self, request):
-        """The priority in the file."""
+        """The priority in the file; ValueError: it has none."""
+        if request.priority != request.priority:
+            raise ValueError("its priority is NaN")
+        priority = float(max(-PRIORITY_MAX, min(request.priority, PRIORITY_MAX)))
         place = float(self._next_id % ID_LIMIT)
         if self._start_sign is not None and request.meta.get("is_start_request"):
             place = self._start_sign * place - 2.0 * ID_LIMIT
         else:
             place *= self._sign
-        return request.priority * PRIORITY_STEP + place
+        return priority * PRIORITY_STEP + place
 
     def pop(self):
         """Takes the next request; None: there is none."""

@@ -6,7 +6,7 @@ from typing import NamedTuple, Union
 import numpy
 
 from .arrays import PackedTexts, Text, Texts, pointer, to_bytes, verdicts
-from .binding import call, ffi, lib, name_of, opened, scratch, struct
+from .binding import call, ffi, lib, name_of, opened, spare_outputs, struct, take_outputs
 from . import errors
 
 #: Many keys, one after another.
@@ -51,10 +51,12 @@ class Seen:
         """
         if isinstance(url, str):
             url = url.encode("utf-8", "surrogateescape")
-        verdict, told, error = scratch.single
+        outputs = verdict, told, error = take_outputs()
         if lib.crwl_seen_insert(self._handle, url, len(url), told, error):
             raise errors.of(error, ffi)
-        return verdict[0] == 1
+        is_new = verdict[0] == 1
+        spare_outputs.append(outputs)
+        return is_new
 
     def insert_many(self, urls: Texts) -> "numpy.ndarray":
         """The same for each URL in order: a bool array with an entry for each.
@@ -68,10 +70,12 @@ class Seen:
     def contains(self, url: Text) -> bool:
         """Whether the URL was seen; nothing is remembered."""
         raw = to_bytes(url)
-        verdict, told, error = scratch.single
+        outputs = verdict, told, error = take_outputs()
         if lib.crwl_seen_contains(self._handle, raw, len(raw), told, error):
             raise errors.of(error, ffi)
-        return verdict[0] == 1
+        was_seen = verdict[0] == 1
+        spare_outputs.append(outputs)
+        return was_seen
 
     __contains__ = contains
 
@@ -110,9 +114,18 @@ class Keys:
         """Keys as numbers in the order of their bytes, and their count."""
         raw = numpy.frombuffer(keys, numpy.uint8)
         if len(raw) % self.key_bytes != 0:
-            raise ValueError(f"keys have {self.key_bytes} bytes; {len(raw)} are no multiple")
+            raise errors.argument(f"keys have {self.key_bytes} bytes; {len(raw)} are no multiple")
         words = raw.view(">u8").astype(numpy.uint64)
         return words, len(raw) // self.key_bytes
+
+    def _ask(self, function, words, count):
+        return verdicts(count, function, self._handle, pointer("uint64_t", words), count)
+
+    def _ask_one(self, function, key):
+        words, count = self._words(key)
+        if count != 1:
+            raise errors.argument(f"one key is needed, of {self.key_bytes} bytes, not {count} keys")
+        return bool(self._ask(function, words, count)[0])
 
     def add_many(self, keys: KeyBytes) -> None:
         """Adds keys without asking: several times faster than `insert_many`.
@@ -124,23 +137,19 @@ class Keys:
 
     def insert_many(self, keys: KeyBytes) -> "numpy.ndarray":
         """Whether each key is new, a bool array; it is remembered in the same step."""
-        words, count = self._words(keys)
-        return verdicts(count, lib.crwl_keys_insert, self._handle, pointer("uint64_t", words),
-                        count)
+        return self._ask(lib.crwl_keys_insert, *self._words(keys))
 
     def contains_many(self, keys: KeyBytes) -> "numpy.ndarray":
         """Whether each key is there, a bool array."""
-        words, count = self._words(keys)
-        return verdicts(count, lib.crwl_keys_contains, self._handle, pointer("uint64_t", words),
-                        count)
+        return self._ask(lib.crwl_keys_contains, *self._words(keys))
 
     def insert(self, key: bytes) -> bool:
-        """The same for one key."""
-        return bool(self.insert_many(key)[0])
+        """The same for one key. Raises ArgumentError for none, or more."""
+        return self._ask_one(lib.crwl_keys_insert, key)
 
     def contains(self, key: bytes) -> bool:
-        """The same for one key."""
-        return bool(self.contains_many(key)[0])
+        """The same for one key. Raises ArgumentError for none, or more."""
+        return self._ask_one(lib.crwl_keys_contains, key)
 
     __contains__ = contains
 

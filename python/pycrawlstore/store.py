@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crawl files that are open for writing, and transactions."""
 
+import contextlib
 import os
+import threading
 from typing import Callable, List, NamedTuple, Optional, Sequence, Union
 
-from .binding import call, lib, name_of, number, opened, struct
+from . import errors
+from .binding import call, chosen, lib, number, opened, path_of, struct
 from .frontier import Frontier, Rule
 from .pages import Pages
 from .queue import Queue
@@ -14,6 +17,7 @@ from .upkeep import CompactReport, compact
 from .values import get_value, remove_value, set_value, value_names
 from .view import View
 
+DEFAULT_NAMES = {Seen: "urls", Keys: "keys", Pages: "pages", Frontier: "frontier", Queue: "queue"}
 MODES = {"open_or_create": lib.CRWL_OPEN_OR_CREATE, "open": lib.CRWL_OPEN,
          "create": lib.CRWL_CREATE}
 
@@ -32,27 +36,45 @@ class StoreInfo(NamedTuple):
 class Transaction:
     """Changes that are committed together, or not at all: those of the thread that enters it.
 
-    For `with`: its end commits, an exception drops the changes. Nothing is opened, merged or
-    compacted inside. Made by `Store.transaction`.
+    For `with`: its end commits, unless the transaction has ended before; an exception drops the
+    changes, also one of the commit at the end. Where a full disk must lose nothing, `commit`
+    inside, and again after a SystemFailure. Nothing is opened, merged or compacted inside. Made by
+    `Store.transaction`.
     """
 
-    def __init__(self, store):
+    def __init__(self, store, threads):
         self._store = store
         self._handle = None
+        # The threads of the store that are in a transaction, and that of this one until its end.
+        self._threads = threads
+        self._thread = None
         #: The number of the commit; None until then.
         self.generation: Optional[int] = None
 
     def __enter__(self) -> "Transaction":
         self._handle = opened("transaction", lib.crwl_transaction_free, lib.crwl_transaction_begin,
                               self._store)
+        self._thread, self.generation = threading.get_ident(), None
+        self._threads.add(self._thread)
         return self
 
     def __exit__(self, kind, value, trace) -> None:
+        if self._thread is None:
+            return
         try:
             if kind is None:
                 self.commit()
         finally:
             self.drop()
+
+    def _begun(self):
+        if self._handle is None:
+            raise errors.argument("the transaction has not begun: `with` enters it")
+        return self._handle
+
+    def _end(self):
+        self._threads.discard(self._thread)
+        self._thread = None
 
     def commit(self) -> int:
         """Commits, ends it, and returns the number of the commit.
@@ -60,13 +82,15 @@ class Transaction:
         After a SystemFailure it goes on: make room and try again, or drop.
         """
         generation = number()
-        call(lib.crwl_transaction_commit, self._handle, generation)
+        call(lib.crwl_transaction_commit, self._begun(), generation)
         self.generation = generation[0]
+        self._end()
         return self.generation
 
     def drop(self) -> None:
         """Forgets its changes and ends it. After a commit: no effect."""
-        call(lib.crwl_transaction_drop, self._handle)
+        call(lib.crwl_transaction_drop, self._begun())
+        self._end()
 
 
 class Store:
@@ -77,9 +101,10 @@ class Store:
     """
 
     def __init__(self, path, mode, lock_wait_ms):
-        self._opened = {}
-        options = struct("store_options", mode=MODES[mode], lock_wait_ms=lock_wait_ms)
-        self._handle = opened("store", lib.crwl_store_free, lib.crwl_store_open, name_of(path),
+        self._opened, self._opening, self._in_transaction = {}, threading.RLock(), set()
+        options = struct("store_options", mode=chosen(MODES, mode, "mode"),
+                         lock_wait_ms=lock_wait_ms)
+        self._handle = opened("store", lib.crwl_store_free, lib.crwl_store_open, path_of(path),
                               options)
 
     def __enter__(self) -> "Store":
@@ -100,12 +125,16 @@ class Store:
 
     def transaction(self) -> Transaction:
         """A transaction, which begins where `with` enters it."""
-        return Transaction(self._handle)
+        return Transaction(self._handle, self._in_transaction)
 
     def _once(self, make, name, *arguments):
-        key = (make, name)
+        key = make, os.fsencode(DEFAULT_NAMES[make] if name is None else name)
+        # Opening waits for transactions: a thread in one, which is refused, must not wait for it.
+        is_refused = threading.get_ident() in self._in_transaction
         if key not in self._opened:
-            self._opened[key] = make(self._handle, name, *arguments)
+            with contextlib.nullcontext() if is_refused else self._opening:
+                if key not in self._opened:
+                    self._opened[key] = make(self._handle, name, *arguments)
         return self._opened[key]
 
     def seen(self, name: Optional[str] = None, *, wide_keys: bool = False, with_pages: bool = True,
@@ -164,13 +193,13 @@ class Store:
         method          "pagerank", "hits" (stores "authorities" and "hubs"), or "opic"
                         ("opic_cash", "opic_history", "opic_crawls")
         name            of the array that "pagerank" stores; None: "pagerank"
-        damping         of "pagerank"
-        precision       the change of an iteration that is small enough
-        max_iterations  after which nothing is stored
+        damping         of "pagerank", above 0
+        precision       the change of an iteration that is small enough, above 0
+        max_iterations  after which nothing is stored, above 0
         thread_count    0: all cores; the result is the same
         memory_bytes    0: three quarters of the machine's
 
-        Raises ArgumentError, also inside a transaction.
+        Inside a transaction it belongs to that. Raises ArgumentError.
         """
         return rank(self._handle, method, name, {
             "damping": damping, "precision": precision, "max_iterations": max_iterations,

@@ -4,7 +4,7 @@
 import os
 from typing import Callable, List, NamedTuple, Optional, Union
 
-from .binding import NULL, call, ffi, lib, name_of, struct
+from .binding import NULL, call, chosen, ffi, lib, path_of, struct
 from .errors import NO_OFFSET
 from .progress import with_progress
 
@@ -64,13 +64,14 @@ def verify(path: Union[str, os.PathLike], level: str = "normal",
     Damage is a finding, not an error. Raises SystemFailure, and CrawlstoreError for a file that is
     no crawl file.
     """
+    number = chosen(LEVELS, level, "level")
     findings = ffi.new("crwl_finding[]", CAPACITY)
     report = struct("verify_report")
 
     def work(told):
-        options = struct("verify_options", level=LEVELS[level], progress=told, findings=findings,
+        options = struct("verify_options", level=number, progress=told, findings=findings,
                          capacity=CAPACITY, stride_bytes=ffi.sizeof("crwl_finding"))
-        call(lib.crwl_verify, name_of(path), options, report)
+        call(lib.crwl_verify, path_of(path), options, report)
 
     with_progress(progress, work)
     found = [finding_of(findings[i]) for i in range(min(report.finding_count, CAPACITY))]

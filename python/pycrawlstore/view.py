@@ -8,7 +8,7 @@ import numpy
 
 from . import errors
 from .arrays import Text, pointer, to_bytes, to_text
-from .binding import call, ffi, lib, name_of, number, opened, struct
+from .binding import call, ffi, lib, name_of, number, opened, path_of, struct
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -107,7 +107,7 @@ class View:
         Raises SystemFailure if there is no file, ArgumentError if it has no such pages,
         DamageError, and CrawlstoreError for a file that is no crawl file.
         """
-        self._owned = opened("view", lib.crwl_view_free, lib.crwl_view_open, name_of(path),
+        self._owned = opened("view", lib.crwl_view_free, lib.crwl_view_open, path_of(path),
                              name_of(name))
         self._scores = {}
 

@@ -210,6 +210,35 @@ def test_requests_that_cannot_be_pickled_stay_in_memory(caplog):
     crawl.close()
 
 
+def test_priorities_that_have_no_float_keep_their_order():
+    crawl = Crawl()
+    for url, priority in [(A, 10**400), (B, -10**400), (C, 0)]:
+        crawl.put(url, priority=priority)
+    assert len(crawl.scheduler.dqs) == 3 and crawl.take_all() == [A, C, B]
+    crawl.put(A + "2", B + "2")
+    request = Request(C + "2")
+    request.priority = float("nan")
+    assert crawl.scheduler.enqueue_request(request) and crawl.stat("in_memory") == 1
+    request = Request(C + "3")
+    request.priority = "high"
+    with pytest.raises(TypeError):
+        crawl.scheduler.enqueue_request(request)
+    # Columns have kept their equal lengths.
+    assert sorted(crawl.take_all()) == [A + "2", B + "2", C + "2"]
+    crawl.close()
+
+
+def test_what_was_in_flight_comes_first_whatever_its_priority():
+    crawl = Crawl()
+    crawl.put(A, priority=-10)
+    assert crawl.take().url == A
+    crawl.put(A + "2", priority=10)
+    crawl.close()
+    crawl = Crawl()
+    assert crawl.take_all() == [A, A + "2"]
+    crawl.close()
+
+
 def test_requests_for_a_callback_that_is_gone_stay_in_the_file(monkeypatch):
     crawl = Crawl()
     crawl.put(A, callback=crawl.spider.parse)
