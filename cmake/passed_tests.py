@@ -11,7 +11,7 @@ number TURN, or all, or none: with other random numbers, or because this knows t
 installs the build folder and what reads the whole tree always runs.
 
 With a number the scripts of the command, which all run in release, take turns in asan, where they
-take half of all the time: one in four runs, whatever has changed.
+take half of all the time: one in eight runs, whatever has changed.
 """
 
 import hashlib
@@ -27,7 +27,6 @@ import count_tests
 
 ROOT = affected_tests.ROOT
 TURNS = 8
-SCRIPT_TURNS = 4
 KEEP_DAYS = 30
 READ_ALL = ("tidy", "tidy_rules")
 VARIABLES = ("ASAN_", "CRAWLSTORE_", "GTEST_", "TSAN_", "UBSAN_")
@@ -105,14 +104,14 @@ def kept_keys(preset):
     return ROOT / "build" / preset / "test_keys.json"
 
 
-def has_turn(name, turn, turns=TURNS):
+def has_turn(name, turn):
     return turn == "all" or (
-        turn != "none" and (int(digest(name)[:8], 16) - int(turn)) % turns == 0)
+        turn != "none" and (int(digest(name)[:8], 16) - int(turn)) % TURNS == 0)
 
 
 def waits_for_turn(preset, name, turn):
     return preset == "asan" and turn != "none" and name.startswith("cli_") and (
-        not has_turn(name, turn, SCRIPT_TURNS))
+        not has_turn(name, turn))
 
 
 def choose(preset, turn):
