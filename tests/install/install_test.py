@@ -148,7 +148,9 @@ class Install(unittest.TestCase):
 
     def test_installed_headers_are_the_public_ones(self):
         installed = {path.name for path in (self.prefix / "include/crawlstore").iterdir()}
-        public = {path.name for path in (SOURCE / "libcrawlstore/include/crawlstore").iterdir()}
+        folders = ["libcrawlstore"] + (["capi"] if cache()["CRAWLSTORE_C"] == "ON" else [])
+        public = {path.name for folder in folders
+                  for path in (SOURCE / folder / "include/crawlstore").iterdir()}
         self.assertEqual(installed, public)
         self.assertEqual(os.listdir(self.prefix / "include"), ["crawlstore"])
 
