@@ -128,7 +128,7 @@ TEST(StoreDiff, HasTheSentenceAndAllTables) {
   EXPECT_EQ(found.fields[0].value, Cell{true});
   EXPECT_EQ(found.fields[1].name, "summary");
   EXPECT_EQ(found.fields[1].value, Cell{std::string("the queue +2")});
-  EXPECT_EQ(found.tables.size(), 16U);
+  EXPECT_EQ(found.tables.size(), 17U);
   const Document same = must(store_diff(newer, newer, {}));
   EXPECT_EQ(same.fields[0].value, Cell{false});
   EXPECT_EQ(same.fields[1].value, Cell{std::string("nothing differs")});

@@ -37,7 +37,8 @@ constexpr std::array kTabs{DiffTab{"pages", "pages"},
                            DiffTab{"segments", "segments"},
                            DiffTab{"buckets", "buckets"},
                            DiffTab{"page_databases", "databases"},
-                           DiffTab{"drums", "DRUMs"}};
+                           DiffTab{"drums", "DRUMs"},
+                           DiffTab{"small_values", "small values"}};
 
 /// One side of the comparison.
 struct DiffSide {
