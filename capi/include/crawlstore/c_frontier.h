@@ -16,7 +16,7 @@ extern "C" {
 
 /// Items with bodies, such as requests, that wait in groups, such as hosts, until they are taken.
 /// An item that was taken is leased: it is finished, given back, or comes back when its lease ends.
-/// What is done waits for the next commit, but for crwl_frontier_take, which commits. Times are
+/// Changes wait for the next commit; only crwl_frontier_take commits by itself. Times are
 /// milliseconds since 1970, as now_ms of the status has them.
 typedef struct crwl_frontier crwl_frontier;
 

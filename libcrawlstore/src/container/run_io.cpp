@@ -190,8 +190,7 @@ Result<void> read_run(Storage& storage, const format::RunName& name, const forma
 
 RunStream::RunStream(Storage& storage, const format::RunName& name, const format::RunRef& run)
     : storage_(&storage), name_(name), run_(run), tree_(format::checksum_tree(run.payload_bytes)) {
-  buffer_.reserve(
-      std::min<std::uint64_t>(kBufferBytes + kChunkBytes, tree_.padded_payload_bytes));
+  buffer_.reserve(std::min<std::uint64_t>(kBufferBytes + kChunkBytes, tree_.padded_payload_bytes));
   checksums_.reserve(tree_.chunk_count());
 }
 
