@@ -18,7 +18,7 @@ namespace crawlstore::testing {
 namespace {
 
 template <class T>
-T must(Result<T> result) {
+T value_of(Result<T> result) {
   if (!result) std::abort();
   return std::move(*result);
 }
@@ -27,10 +27,10 @@ T must(Result<T> result) {
 
 CraftedFile::CraftedFile(std::vector<std::byte> whole) : bytes(std::move(whole)) {
   const auto storage = open_memory_storage(make_memory_file(bytes), OpenMode::kRead);
-  identity = must(container::read_identity(*storage));
-  const auto set = must(container::read_superblocks(*storage, identity.uuid));
+  identity = value_of(container::read_identity(*storage));
+  const auto set = value_of(container::read_superblocks(*storage, identity.uuid));
   superblock = *set.winner();
-  const auto directory = must(
+  const auto directory = value_of(
       container::load_directory(*storage, identity.uuid, superblock, {}, container::all_kinds()));
   root.generation = directory->generation();
   root.next_segment_id = directory->next_segment_id;
