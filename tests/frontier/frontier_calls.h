@@ -76,9 +76,11 @@ class FrontierCalls : public ::testing::Test {
     options.lease_ms = random_.one_in(5) ? 0 : 1 + random_.below(200);
     options.now_ms = now_;
     if (random_.one_in(3)) options.order = TakeOrder::kLongestWaiting;
+    const std::string key = some_key();
+    if (random_.one_in(4)) options.group = key;
     const auto taken = must(frontier_->take(options));
-    const auto expected =
-        model_.take(options.count, options.per_group, options.lease_ms, now_, options.order);
+    const auto expected = model_.take(options.count, options.per_group, options.lease_ms, now_,
+                                      options.order, options.group);
     ASSERT_EQ(taken.size(), expected.size());
     for (std::size_t i = 0; i < taken.size(); ++i) {
       EXPECT_EQ(taken[i].id, expected[i].id);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -59,14 +60,15 @@ class FrontierModel {
     return true;
   }
   std::vector<Item> take(std::size_t count, std::uint32_t per_group, std::uint64_t lease_ms,
-                         std::uint64_t now, TakeOrder order = TakeOrder::kBest) {
+                         std::uint64_t now, TakeOrder order = TakeOrder::kBest,
+                         std::optional<std::string_view> only = {}) {
     const std::uint64_t begin = std::max(clock_, now);
     std::vector<Item> taken;
     if (count == 0 || !is_due(begin)) return taken;
     set_clock(now);
     std::set<std::string> visited;
     while (taken.size() < count) {
-      const auto key = next_group(visited, order);
+      const auto key = next_group(visited, order, only);
       if (!key) break;
       visited.insert(*key);
       Group& of = group(*key);
@@ -234,12 +236,14 @@ class FrontierModel {
     return rule.is_active && leased_count(key) < rule.in_flight_max;
   }
   /// The group to visit: by its best item or its time, or else by its hard time.
-  std::optional<std::string> next_group(const std::set<std::string>& visited, TakeOrder order) {
+  std::optional<std::string> next_group(const std::set<std::string>& visited, TakeOrder order,
+                                        std::optional<std::string_view> only = {}) {
     std::optional<std::tuple<double, std::uint64_t, std::string>> ready;
     std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> longest;
     std::optional<std::tuple<std::uint64_t, std::uint64_t, std::string>> early;
     for (const auto& [key, of] : groups_) {
       const auto due = due_of(key);
+      if (only.value_or(key) != key) continue;
       if (visited.contains(key) || due.empty() || !has_room(key)) continue;
       if (of.rule.parent && !has_room(*of.rule.parent)) continue;
       const std::tuple best(-due.front()->priority, due.front()->id, key);

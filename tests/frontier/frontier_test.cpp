@@ -80,6 +80,23 @@ TEST_F(FrontierCalls, VisitTheGroupThatWaitsLongest) {
   EXPECT_EQ(next(TakeOrder::kBest), "b");
 }
 
+/// Others that may be visited do not keep back the host that is asked for.
+TEST_F(FrontierCalls, VisitTheGroupThatIsAskedFor) {
+  must(frontier_->put(std::vector<FrontierItem>{{"a", 9}, {"a", 8}, {"a", 7}, {"b", 1}}));
+  const auto ask = [&](std::uint64_t wait_ms, std::string_view key) {
+    now_ += wait_ms;
+    const auto taken = must(frontier_->take({.count = 5, .now_ms = now_, .group = key}));
+    return taken.empty() ? std::string("nothing") : taken.at(0).group;
+  };
+  EXPECT_EQ(ask(1, "a"), "a");
+  EXPECT_EQ(ask(9, "a"), "nothing");   // its hard time has not come
+  EXPECT_EQ(ask(1, "a"), "a");         // though "b" may be visited
+  EXPECT_EQ(ask(50, "a"), "nothing");  // two are in flight
+  EXPECT_EQ(ask(0, "nobody"), "nothing");
+  EXPECT_EQ(ask(0, "b"), "b");
+  EXPECT_EQ(ask(50, "b"), "nothing");
+}
+
 /// A group that there is not yet has the limits of the default rule, and is not made in vain.
 TEST_F(FrontierCalls, KeepTheLimitsOfTheDefault) {
   FrontierOptions strict = options();

@@ -102,6 +102,8 @@ struct TakeOptions {
   std::optional<std::uint64_t> now_ms{};  ///< for tests and replays; turned back by a dropped
                                           ///< transaction only; nothing: the time that it is
   TakeOrder order = TakeOrder::kBest;
+  /// Nothing is taken of other groups; so its hard_ms counts, not its delay_ms. Nothing: of any.
+  std::optional<std::string_view> group{};
 };
 
 /// An item to be given back.

@@ -18,6 +18,12 @@ class GroupHeap {
   [[nodiscard]] std::uint32_t first() const { return heap_.front().second; }
   [[nodiscard]] const Key& first_key() const { return heap_.front().first; }
 
+  /// The key of a group; nullptr: it is not there.
+  [[nodiscard]] const Key* find(std::uint32_t group) const {
+    if (group >= places_.size() || places_[group] == 0) return nullptr;
+    return &heap_[places_[group] - std::size_t{1}].first;
+  }
+
   /// Puts the group at this key, wherever it was.
   void set(std::uint32_t group, const Key& key) {
     if (group >= places_.size()) places_.resize(group + std::size_t{1}, 0);

@@ -58,6 +58,11 @@ class Schedule {
     if (by_time_.is_empty() || by_time_.first_key() - kAsleep > clock_) return std::nullopt;
     return by_time_.first();
   }
+  /// Tells whether next() could have the group if there were no others.
+  [[nodiscard]] bool may_visit(std::uint32_t group) const {
+    const std::uint64_t* const time = by_time_.find(group);
+    return time != nullptr && (*time & ~kAsleep) <= clock_;
+  }
   /// The groups that next() may give, and where they stand.
   struct Front {
     std::optional<std::uint32_t> ready{};

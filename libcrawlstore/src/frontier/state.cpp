@@ -148,8 +148,13 @@ void State::wake(std::size_t count_max) {
   }
 }
 
-Result<std::optional<std::uint32_t>> State::next_group(TakeOrder order) {
+Result<std::optional<std::uint32_t>> State::next_group(TakeOrder order,
+                                                       std::optional<std::uint32_t> only) {
   wake(0);
+  if (only) {
+    place(*only);
+    return schedule_.may_visit(*only) ? only : std::nullopt;
+  }
   for (;;) {
     const auto group = schedule_.next(order);
     if (!group || order != TakeOrder::kBest || groups_[*group].is_best_known) return group;

@@ -80,8 +80,10 @@ class State {
   /// The group that should be visited next, of those that are awake; none: no group may be visited
   /// at the clock. Cost: of each group that has changed a look into the runs that have it, where
   /// the order is by items.
+  ///   only    of this one: where it may be visited if no other may
   ///   errors  those of ItemRun::item()
-  Result<std::optional<std::uint32_t>> next_group(TakeOrder order);
+  Result<std::optional<std::uint32_t>> next_group(TakeOrder order,
+                                                  std::optional<std::uint32_t> only = {});
   /// The time from which there will be one, or a lease ends, if nothing else happens; none: never.
   /// With parents it may be too early where no wake(0) came behind the last step.
   [[nodiscard]] std::optional<std::uint64_t> next_due() const;

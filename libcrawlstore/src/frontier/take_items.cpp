@@ -30,6 +30,8 @@ std::uint32_t count_of_visit(const State& state, std::uint32_t group, std::uint6
 Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& options,
                                           std::uint64_t now_ms, StepLog& log) {
   std::vector<TakenItem> taken;
+  const auto only = options.group ? state.groups().find(*options.group) : std::nullopt;
+  if (options.group && !only) return taken;
   const auto step = [&](const format::Step& made) -> Result<void> {
     CRAWLSTORE_TRY(state.apply(made));
     log.append(made);
@@ -45,7 +47,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
           ? 0
           : std::min(format::kItemTimeMax, now + std::min(options.lease_ms, format::kItemTimeMax));
   state.wake(std::max(kWakeMax, options.count));
-  CRAWLSTORE_TRY(auto group, state.next_group(options.order));
+  CRAWLSTORE_TRY(auto group, state.next_group(options.order, only));
   if (!group) return taken;
   CRAWLSTORE_TRY(step(format::LeaseStep{until}));
   std::vector<std::uint32_t> visited;
@@ -62,6 +64,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
                    state.visit(*group, count_of_visit(state, *group, more), note));
     if (visit.count != 0) log.append(visit);
     visited.push_back(*group);
+    if (only) break;
     CRAWLSTORE_TRY(group, state.next_group(options.order));
   }
   for (const std::uint32_t one : visited) state.place(one);
