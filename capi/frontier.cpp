@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <crawlstore/frontier.h>
+#include <crawlstore/pages.h>
 
 #include "call.h"
 #include "handles.h"
@@ -71,6 +72,15 @@ Result<FrontierOptions> frontier_options_of(const crwl_frontier_options* options
   wanted.commits_takes = given.without_commits == 0;
   if (given.checkpoint_bytes != 0) wanted.checkpoint_bytes = given.checkpoint_bytes;
   return wanted;
+}
+
+/// Opens a frontier, and hands it to the caller.
+Result<void> give_frontier(const std::shared_ptr<Store>& store, const char* name,
+                           const FrontierOptions& options, crwl_frontier** out) {
+  CRAWLSTORE_TRY(auto opened,
+                 Frontier::open(*store, name_or(name, Frontier::kDefaultName), options));
+  give_handle(out, crwl_frontier{store, std::move(opened)});
+  return {};
 }
 
 /// The items of columns; they borrow the caller's texts.
@@ -174,10 +184,20 @@ int crwl_frontier_open(crwl_store* store, const char* name, const crwl_frontier_
   return call(error, [&]() -> Result<void> {
     CRAWLSTORE_TRY(need(store, frontier));
     CRAWLSTORE_TRY(const auto wanted, frontier_options_of(options));
-    const auto frontier_name = name_or(name, Frontier::kDefaultName);
-    CRAWLSTORE_TRY(auto opened, Frontier::open(*store->store, frontier_name, wanted));
-    give_handle(frontier, crwl_frontier{store->store, std::move(opened)});
-    return {};
+    return give_frontier(store->store, name, wanted, frontier);
+  });
+}
+
+int crwl_frontier_open_pages(crwl_store* store, const crwl_frontier_names* names,
+                             const crwl_frontier_options* options, crwl_frontier** frontier,
+                             crwl_error* error) {
+  if (frontier != nullptr) *frontier = nullptr;
+  return call(error, [&]() -> Result<void> {
+    CRAWLSTORE_TRY(need(store, frontier));
+    CRAWLSTORE_TRY(const auto given, options_of(names));
+    CRAWLSTORE_TRY(auto wanted, frontier_options_of(options));
+    wanted.pages = name_or(given.pages, PageDb::kDefaultName);
+    return give_frontier(store->store, given.name, wanted, frontier);
   });
 }
 

@@ -17,6 +17,7 @@ Calls raise CrawlstoreError and its families, and let other threads of Python go
 
 from .errors import (ArgumentError, ClosedError, CrawlstoreError, DamageError, ForkedError,
                      LockedError, SystemFailure)
+from .arrow import ArrowColumns
 from .binding import ffi as _ffi, lib as _lib
 from .frontier import Done, Frontier, FrontierStatus, Item, Rule
 from .pages import OUTCOMES, Pages, PagesStatus
@@ -30,8 +31,8 @@ from .view import STATES, ScoresInfo, View, ViewInfo
 #: Version of the library.
 __version__: str = _ffi.string(_lib.crwl_version()).decode()
 
-__all__ = ["ArgumentError", "ClosedError", "CompactReport", "CrawlstoreError", "DamageError",
-           "Done", "Finding", "ForkedError", "Frontier", "FrontierStatus", "Item", "Keys",
-           "LockedError", "OUTCOMES", "Pages", "PagesStatus", "Queue", "RankReport", "Rule",
+__all__ = ["ArgumentError", "ArrowColumns", "ClosedError", "CompactReport", "CrawlstoreError",
+           "DamageError", "Done", "Finding", "ForkedError", "Frontier", "FrontierStatus", "Item",
+           "Keys", "LockedError", "OUTCOMES", "Pages", "PagesStatus", "Queue", "RankReport", "Rule",
            "STATES", "ScoresInfo", "Seen", "SetStatus", "Store", "StoreInfo", "SystemFailure",
            "Transaction", "Verification", "View", "ViewInfo", "open", "verify"]

@@ -90,14 +90,18 @@ class Frontier:
     Times are milliseconds since 1970. Made by `Store.frontier`.
     """
 
-    def __init__(self, store, name, own_ids, take_commits, default_rule, checkpoint_bytes):
+    def __init__(self, store, name, pages, own_ids, take_commits, default_rule, checkpoint_bytes):
         options = struct("frontier_options", has_own_ids=own_ids, without_commits=not take_commits,
                          checkpoint_bytes=checkpoint_bytes)
         if default_rule is not None:
             rule, _owned = rule_struct(default_rule)
             options.default_rule = rule
-        self._handle = opened("frontier", lib.crwl_frontier_free, lib.crwl_frontier_open, store,
-                              name_of(name), options)
+        function, names = lib.crwl_frontier_open, name_of(name)
+        if pages is not None:
+            texts = (names, name_of(pages))
+            function = lib.crwl_frontier_open_pages
+            names = struct("frontier_names", name=texts[0], pages=texts[1])
+        self._handle = opened("frontier", lib.crwl_frontier_free, function, store, names, options)
 
     def put(self, group: Text, body: bytes = b"", priority: float = 0.0, not_before_ms: int = 0,
             id: Optional[int] = None) -> Optional[int]:

@@ -169,14 +169,18 @@ class CrawlFile:
         try:
             yield
         except CrawlstoreError as error:
-            self.has_failed = True
-            with contextlib.suppress(CrawlstoreError):
-                self._transaction.drop()
-            logger.error("Closing the spider: %s cannot be written: %s (%s); a new start goes on "
-                         "from its last commit", self._path, error, error.name or error.code)
-            # The engine may be in the middle of a request.
-            from twisted.internet import reactor  # pylint: disable=import-outside-toplevel
-            reactor.callLater(0, self._close_spider)
+            self.fail(error)
+
+    def fail(self, error):
+        """Ends the crawl, as of the last commit."""
+        self.has_failed = True
+        with contextlib.suppress(CrawlstoreError):
+            self._transaction.drop()
+        logger.error("Closing the spider: %s cannot be written: %s (%s); a new start goes on "
+                     "from its last commit", self._path, error, error.name or error.code)
+        # The engine may be in the middle of a request.
+        from twisted.internet import reactor  # pylint: disable=import-outside-toplevel
+        reactor.callLater(0, self._close_spider)
 
     def _close_spider(self):
         if self.crawler.engine is not None and self.crawler.spider is not None:
@@ -269,9 +273,11 @@ class RequestQueue:
         """Takes the next request; None: there is none."""
         while len(self) > 0:
             if not self._taken:
-                with self._file.failing():
+                try:
                     self._put_waiting()
                     self._taken = self._file.frontier.take(lease_ms=FOREVER_MS, **self._order)[::-1]
+                except CrawlstoreError as error:
+                    self._file.fail(error)
                 self._file.changed()
             if not self._taken:
                 return None
@@ -419,8 +425,10 @@ class DupeFilter(RFPDupeFilter):
 
     def request_seen(self, request):
         """Whether the request was seen; it is remembered in the same step."""
-        is_new = False
-        with self._file.failing():
+        try:
             is_new = self._file.keys.insert(self._key(request))
-            self._file.changed()
+        except CrawlstoreError as error:
+            self._file.fail(error)
+            return True
+        self._file.changed()
         return not is_new

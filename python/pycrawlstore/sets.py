@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets of what was seen: URLs, and keys of the caller."""
 
+from struct import Struct, error as StructError
 from typing import NamedTuple, Union
 
 import numpy
@@ -109,6 +110,7 @@ class Keys:
                               options)
         #: Bytes of a key.
         self.key_bytes: int = self.status().key_bytes
+        self._one = Struct(f">{self.key_bytes // 8}Q")
 
     def _words(self, keys):
         """Keys as numbers in the order of their bytes, and their count."""
@@ -122,10 +124,16 @@ class Keys:
         return verdicts(count, function, self._handle, pointer("uint64_t", words), count)
 
     def _ask_one(self, function, key):
-        words, count = self._words(key)
-        if count != 1:
-            raise errors.argument(f"one key is needed, of {self.key_bytes} bytes, not {count} keys")
-        return bool(self._ask(function, words, count)[0])
+        try:
+            words = self._one.unpack(key)
+        except StructError:
+            raise errors.argument(f"one key of {self.key_bytes} bytes is needed") from None
+        outputs = verdict, told, error = take_outputs()
+        if function(self._handle, words, 1, told, error):
+            raise errors.of(error, ffi)
+        answer = verdict[0] == 1
+        spare_outputs.append(outputs)
+        return answer
 
     def add_many(self, keys: KeyBytes) -> None:
         """Adds keys without asking: several times faster than `insert_many`.

@@ -166,17 +166,22 @@ class Store:
         """
         return self._once(Pages, name, with_urls, memory_bytes)
 
-    def frontier(self, name: Optional[str] = None, *, own_ids: bool = False,
-                 take_commits: bool = True, default_rule: Optional[Rule] = None,
-                 checkpoint_bytes: int = 0) -> Frontier:
+    def frontier(self, name: Optional[str] = None, *, pages: Optional[str] = None,
+                 own_ids: bool = False, take_commits: bool = True,
+                 default_rule: Optional[Rule] = None, checkpoint_bytes: int = 0) -> Frontier:
         """The frontier `name` ("frontier"), which is made if there is none.
 
+        pages             the pages of which it is, such as "pages": the caller's ids are their
+                          indexes, groups hosts, bodies empty, and `crawlstore take` prints URLs
         own_ids           of a frontier that is made now: ids are the caller's
         take_commits      False: for callers who commit themselves, as in a transaction
         default_rule      of groups without one, in a frontier that is made now
         checkpoint_bytes  of steps, after which the state is written anew; 0: 8 MiB
+
+        Raises ArgumentError where it is there, and not of these pages.
         """
-        return self._once(Frontier, name, own_ids, take_commits, default_rule, checkpoint_bytes)
+        return self._once(Frontier, name, pages, own_ids, take_commits, default_rule,
+                          checkpoint_bytes)
 
     def queue(self, name: Optional[str] = None, *, memory_bytes: int = 0) -> Queue:
         """The queue `name` ("queue"), which is made if there is none.

@@ -8,6 +8,7 @@ import numpy
 
 from . import errors
 from .arrays import Text, pointer, to_bytes, to_text
+from .arrow import ArrowColumns
 from .binding import call, ffi, lib, name_of, number, opened, path_of, struct
 
 if TYPE_CHECKING:
@@ -215,6 +216,17 @@ class View:
             done += columns.row_count
         return {name: urls if name == "url" else as_told(arrays[name], COLUMNS[name][2])
                 for name in names}
+
+    def arrow(self, *names: str) -> ArrowColumns:
+        """The same columns, and `index`, for libraries that take Arrow streams: polars.DataFrame,
+        pyarrow.table, duckdb. Without a name all. Nothing is read but by batches of the stream.
+
+        Columns come in the order of the C interface, however they are named. URLs are large binary,
+        as they may be bytes; null are `linked_from` of seeds, and `first_crawl` and `last_crawl` of
+        pages that were never fetched. It keeps the view open, and its streams the generation that
+        the view shows when they begin. Raises ArgumentError for another name.
+        """
+        return ArrowColumns(self._handle, names)
 
     def links(self, incoming: bool = False,
               values: Any = numpy.float32) -> "scipy.sparse.csr_array":

@@ -55,3 +55,17 @@ def test_ids_of_the_caller(tmp_path):
         with store.transaction():
             assert frontier.put("a", id=41) == 41
             assert frontier.take()[0].id == 41
+
+
+def test_frontiers_of_pages(tmp_path):
+    path = tmp_path / "pages.crawl"
+    with pc.open(path) as store:
+        frontier = store.frontier("next", pages="pages")
+        with pytest.raises(pc.ArgumentError):
+            frontier.put("a.test")
+        assert frontier.put("a.test", id=7) == 7
+    with pc.open(path) as store:
+        with pytest.raises(pc.ArgumentError, match="not of these pages"):
+            store.frontier("next", pages="others")
+        item, = store.frontier("next", pages="pages").take()
+        assert (item.id, item.group, item.body) == (7, "a.test", b"")

@@ -314,6 +314,36 @@ static void refuses_null_keys(crwl_frontier* frontier) {
   REFUSES_SIZES(keys, crwl_frontier_find(frontier, &keys, &found, NULL));
 }
 
+static void opens_frontiers_of_pages(const char* folder) {
+  crwl_store* store = new_store(folder, "frontier_pages.crawl");
+  const crwl_frontier_options options = {.struct_size = sizeof options, .without_commits = 1};
+  crwl_frontier_names names = {.struct_size = sizeof names, .name = "next", .pages = "mine"};
+  crwl_frontier* frontier = NULL;
+  OK(crwl_frontier_open_pages(store, &names, &options, &frontier, &error));
+  const uint64_t index = 7;
+  crwl_items page = {.struct_size = sizeof page,
+                     .groups = {.bytes = "a", .ends = kGroupEnds, .count = 1}};
+  REFUSES(crwl_frontier_put(frontier, &page, NULL, NULL, NULL));
+  page.ids = &index;
+  OK(crwl_frontier_put(frontier, &page, NULL, NULL, &error));
+  OK(crwl_store_commit(store, NULL, &error));
+  crwl_frontier_free(frontier);
+
+  names.pages = NULL;
+  REFUSES(crwl_frontier_open_pages(store, &names, NULL, &frontier, NULL));
+  CHECK(frontier == NULL);
+  names.pages = "mine";
+  OK(crwl_frontier_open_pages(store, &names, NULL, &frontier, &error));
+  crwl_frontier* other = NULL;
+  OK(crwl_frontier_open_pages(store, NULL, NULL, &other, &error));
+  crwl_frontier_free(other);
+  crwl_frontier_free(frontier);
+  REFUSES(crwl_frontier_open_pages(NULL, &names, NULL, &frontier, NULL));
+  REFUSES(crwl_frontier_open_pages(store, &names, NULL, NULL, NULL));
+  REFUSES_SIZES(names, crwl_frontier_open_pages(store, &names, NULL, &frontier, NULL));
+  crwl_store_free(store);
+}
+
 static void refuses_null(const char* folder) {
   crwl_store* store = new_store(folder, "frontier_null.crawl");
   crwl_frontier* frontier = NULL;
@@ -395,5 +425,6 @@ void test_frontiers(const char* folder) {
   removes_what_waits(folder);
   rewrites_priorities(folder);
   keeps_the_times_of_a_replay(folder);
+  opens_frontiers_of_pages(folder);
   refuses_null(folder);
 }

@@ -35,6 +35,13 @@ typedef struct crwl_frontier_options {
   uint64_t checkpoint_bytes;
 } crwl_frontier_options;
 
+/// The names of a frontier of pages, and of its pages. NULL: "frontier", and "pages".
+typedef struct crwl_frontier_names {
+  uint32_t struct_size;
+  const char* name;
+  const char* pages;
+} crwl_frontier_names;
+
 /// A frontier as it is now, with what has not been committed.
 typedef struct crwl_frontier_status {
   uint32_t struct_size;
@@ -48,6 +55,12 @@ typedef struct crwl_frontier_status {
 /// Opens the frontier `name` (NULL: "frontier"), or makes it. errors 80 it is open, a rule, 83
 int crwl_frontier_open(crwl_store* store, const char* name, const crwl_frontier_options* options,
                        crwl_frontier** frontier, crwl_error* error);
+/// The same of a frontier whose items are pages: their ids, which are the caller's, are indexes of
+/// pages, their groups hosts, and their bodies empty. So the command and the inspector know URLs.
+///   errors  80, too: the frontier is there, and not of these pages
+int crwl_frontier_open_pages(crwl_store* store, const crwl_frontier_names* names,
+                             const crwl_frontier_options* options, crwl_frontier** frontier,
+                             crwl_error* error);
 /// Puts all items but those beyond a limit of their group, or none after an error.
 ///   first_id  gets the id of the first that was put, the others follow; may be NULL
 ///   refused   gets 1 for each that was refused, else 0; may be NULL
