@@ -6,11 +6,12 @@
 //   doc_crawl FILE.crawl ROOT_URL FOLDER [ROOT_URL FOLDER]...
 //
 // Pages and links are in the page database, which looks nothing up one by one: a superstep merges
-// all links of a round at once, and pages that were never seen come out with an index. What to
-// fetch next is in the queue, the richest in OPIC cash first, by what is known of links so far.
+// all links of a round at once, and pages that were never seen come out with an index. Then
+// put_pages() puts them into the frontier, take_pages() leases those to be fetched next, the
+// richest in OPIC cash, and finish() ends the leases.
 //
-// A round takes pages from the queue and adds what was fetched to the database in one transaction.
-// So a crawl that is killed goes on where it was, and fetches again only what no commit has.
+// A commit has what a round has fetched and the end of its leases. So a crawl that is killed goes
+// on where it was, and fetches again only what no commit has.
 
 #include <charconv>
 #include <exception>
@@ -19,17 +20,19 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include <crawlstore/frontier.h>
 #include <crawlstore/must.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/queue.h>
 #include <crawlstore/ranking.h>
-#include <crawlstore/transaction.h>
+#include <crawlstore/schedule.h>
+#include <crawlstore/url.h>
 
 #include "html_links.h"
 
@@ -38,6 +41,8 @@ namespace {
 using crawlstore::CrawlEventKind;
 using crawlstore::must;
 namespace fs = std::filesystem;
+
+constexpr std::uint32_t kRound = 1000;  // pages between two supersteps, at most
 
 /// The path of a URL as names of files have it: %20 is a space.
 std::string without_escapes(std::string path) {
@@ -53,8 +58,11 @@ std::string without_escapes(std::string path) {
 struct Crawl {
   crawlstore::Store& store;
   crawlstore::PageDb pages = must(crawlstore::PageDb::open(store));
-  crawlstore::Queue queue = must(crawlstore::Queue::open(store));
+  crawlstore::Frontier frontier = must(crawlstore::Frontier::open(
+      store, "frontier",  // folders need no delay between visits, as servers do
+      {.default_rule = {.delay_ms = 0, .hard_ms = 0, .in_flight_max = kRound}, .pages = "pages"}));
   std::map<std::string, fs::path> folders{};  // by their root URLs, which end with '/'
+  std::uint64_t next_page = 0;                // from which on pages are new to the frontier
 
   /// The HTML file behind a URL, or an empty path when it leads outside all sites.
   [[nodiscard]] fs::path file_of(const std::string& url) const {
@@ -95,30 +103,27 @@ struct Crawl {
     must(pages.add(page));
   }
 
-  /// Pages that were never fetched, by their cash: new ones, and those that wait, as it grows.
-  void queue_pages(const crawlstore::PageView& view) {
-    const auto cash = must(must(crawlstore::ScoreView::open(view, "opic_cash")).doubles());
-    std::vector<crawlstore::QueuedPage> found;
-    must(view.for_each_page([&](const crawlstore::PageInfo& page) {
-      if (page.state == crawlstore::PageState::kKnown && !file_of(page.url).empty()) {
-        found.push_back({page.index, cash[page.index]});
-      }
-      return true;
-    }));
-    must(queue.insert(found));
-  }
-
-  /// Fetches the best pages that are known. Returns how many.
+  /// Gives indexes to new pages, and fetches the best of all that wait. Returns how many.
   std::size_t do_round() {
     must(pages.merge());
     must(crawlstore::opic(store));
-    const auto view = must(crawlstore::PageView::open(must(store.snapshot())));
-    auto round = must(crawlstore::Transaction::begin(store));
-    queue_pages(view);
-    const auto next = must(queue.take(1000));
-    for (const auto& page : next) fetch(must(view.url(page.page)));
-    must(round.commit());
-    return next.size();
+    const auto snapshot = must(store.snapshot());
+    const auto view = must(crawlstore::PageView::open(snapshot));
+    const auto cash = must(must(crawlstore::ScoreView::open(view, "opic_cash")).doubles());
+    const auto cash_of = [&](const crawlstore::PageInfo& page) {
+      return file_of(page.url).empty() ? std::nullopt : std::optional(cash[page.index]);
+    };
+    // Once also what other runs left out, which were not told of this site.
+    if (next_page == 0) must(put_back(frontier, snapshot, {.priority_of = cash_of}));
+    next_page = must(put_pages(frontier, view, {.priority_of = cash_of}, next_page)).next_page;
+    must(frontier.rewrite([&](auto, std::uint64_t page, double) { return cash[page]; }));
+    const auto taken = must(take_pages(frontier, view, {.count = kRound, .per_group = kRound}));
+    for (const auto& page : taken) {
+      fetch(page.body);
+      must(frontier.finish({&page.id, 1}));
+    }
+    must(store.commit());
+    return taken.size();
   }
 };
 
@@ -132,13 +137,18 @@ int main(int argc, char** argv) try {
   auto store = must(crawlstore::Store::open_or_create(argv[1]));
   Crawl crawl{store};
   for (int i = 2; i < argc; i += 2) {
-    const std::string url = argv[i];
-    if (crawl.add_site(url.ends_with('/') ? url : url + '/', argv[i + 1])) continue;
-    fmt::print(stderr, "doc_crawl: {} has no HTML pages to begin with\n", argv[i + 1]);
+    crawlstore::UrlNormalizer normalizer;
+    const auto url = normalizer.normalize(argv[i]);
+    const std::string root = std::string(url.text) + (url.text.ends_with('/') ? "" : "/");
+    const bool is_http = url.parsed && root.starts_with("http");
+    if (is_http && crawl.add_site(root, argv[i + 1])) continue;
+    fmt::print(stderr, "doc_crawl: {} is no URL of HTTP, or {} has no HTML pages to begin with\n",
+               argv[i], argv[i + 1]);
     return 2;
   }
+  must(crawl.frontier.give_back_all());  // what a run that was killed has leased
   while (const auto count = crawl.do_round()) {
-    fmt::print(stderr, "{} pages fetched, {} wait\n", count, crawl.queue.count());
+    fmt::print(stderr, "{} pages fetched, {} wait\n", count, crawl.frontier.waiting_count());
   }
   must(crawl.pages.compact());
   const auto kept = crawl.pages.status();

@@ -27,12 +27,12 @@ class DocCrawl(PagesTest):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(html if isinstance(html, bytes) else html.encode())
 
-    def start_crawl(self, name="x.crawl"):
-        return subprocess.Popen([BINARY, name, ROOT, "site"], cwd=self.folder,
+    def start_crawl(self, name="x.crawl", sites=(ROOT, "site")):
+        return subprocess.Popen([BINARY, name, *sites], cwd=self.folder,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def crawl(self, code=0, name="x.crawl"):
-        process = self.start_crawl(name)
+    def crawl(self, code=0, **options):
+        process = self.start_crawl(**options)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, code, out + err)
         return err.decode()
@@ -68,6 +68,23 @@ class DocCrawl(PagesTest):
         first = self.rows()
         self.assertEqual(self.crawl(), "")
         self.assertEqual(self.rows(), first)
+
+    def test_crawls_a_site_that_it_is_told_of_later(self):
+        self.write("index.html", "<a href=https://other.test/index.html><a href=deep/a.html>")
+        self.write("deep/a.html", "<a href=b.html>")
+        self.write("deep/b.html")
+        self.write("../other/index.html")
+        self.crawl()
+        other = {"https://other.test/index.html": "known"}
+        self.assertLessEqual(other.items(), self.states().items())
+        self.assertIn("1 pages fetched, 0 wait",
+                      self.crawl(sites=(ROOT, "site", "HTTPS://Other.test", "other")))
+        self.assertEqual(set(self.states().values()), {"crawled"})
+
+    def test_names_a_site_that_is_none(self):
+        self.write("index.html")
+        self.assertIn("ftp://docs.test/ is no URL of HTTP",
+                      self.crawl(code=2, sites=("ftp://docs.test/", "site")))
 
     def test_names_a_folder_without_pages(self):
         self.write("readme.txt")
