@@ -9,7 +9,8 @@ progress, which the scheduler needs, and each crawl without JOBDIR a file of its
 
 Two tests are to fail: test_migration demands that a crawl cannot go on with another
 SCHEDULER_PRIORITY_QUEUE, which it can from a crawl file, and test_seenreq_newlines, which passes
-with --scheduler-only, reads the text file of Scrapy's filter.
+with --scheduler-only, reads the text file of Scrapy's filter. After the first one the test that
+comes next in its file fails, too: it finds the timer of a scheduler that was not closed.
 """
 
 import os

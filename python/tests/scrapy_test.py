@@ -20,7 +20,7 @@ pytest.importorskip("scrapy")
 from scrapy import Request, Spider  # noqa: E402
 from scrapy.utils.test import get_crawler  # noqa: E402
 
-from pycrawlstore.scrapy import DupeFilter, Scheduler  # noqa: E402
+from pycrawlstore.scrapy import DupeFilter, Scheduler, dict_of  # noqa: E402
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples/scrapy"
 CLASSES = {"SCHEDULER": Scheduler, "DUPEFILTER_CLASS": DupeFilter}
@@ -34,6 +34,11 @@ class Named(Spider):
 
     def parse(self, response, **others):
         """Never called."""
+
+    def __hide(self, response):
+        """Has another name than it says."""
+
+    hidden = __hide
 
 
 class Crawl:
@@ -198,6 +203,18 @@ def test_many_fingerprints_are_merged_between_transactions():
     crawl.close()
     with pc.open("named.crawl") as store:
         assert store.keys("requests.seen").status().key_count > 5000
+
+
+def test_callbacks_are_named_as_scrapy_names_them():
+    spider = Named()
+    for callback, errback in [(spider.parse, None), (None, spider.hidden), ("parse", "hidden")]:
+        request = Request(A, callback=spider.parse)
+        request.callback, request.errback = callback, errback
+        assert dict_of(request, spider) == request.to_dict(spider=spider)
+        assert (request.callback, request.errback) == (callback, errback)
+    hidden, spider.parse = Request(A, callback=spider.parse), print
+    with pytest.raises(ValueError, match="parse"):
+        dict_of(hidden, spider)
 
 
 def test_requests_that_cannot_be_pickled_stay_in_memory(caplog):
