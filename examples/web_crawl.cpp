@@ -28,7 +28,11 @@
 // It does not follow a redirect: its target is a page of its own. Pages answered by 404 or 410 are
 // gone. With `--revisits` about so many pages a day are fetched again, those whose fetch gains most
 // by how often they change; servers send only what was modified since. It then ends when it has
-// taken `--pages`, or never. `--resolve-all` sends the requests of all hosts to one server.
+// taken `--pages`, or never.
+//
+// Addresses of hosts are in the file, too, for an hour, or until a request fails: libcurl does not
+// tell how long DNS lets them be kept. `--resolve-all` sends the requests of all hosts to one
+// server instead.
 
 #include <algorithm>
 #include <charconv>
@@ -55,6 +59,7 @@
 #include <crawlstore/schedule.h>
 #include <crawlstore/url.h>
 
+#include "dns_cache.h"
 #include "html_links.h"
 #include "robots_cache.h"
 
@@ -100,6 +105,7 @@ struct Fetch {
   bool is_of_robots = false;
   std::int64_t fetched_s = 0;  ///< since 1970, the last time; 0: never
   std::string body{};
+  curl_slist* address = nullptr;  ///< by DnsCache, of the request that runs
 };
 
 /// The next step with a leased page; it is taken when the host may be asked again.
@@ -133,6 +139,7 @@ struct Crawl {
   crawlstore::PageDb pages = must(crawlstore::PageDb::open(store));
   crawlstore::Frontier frontier = must(open_frontier(store, options));
   RobotsCache robots{store};
+  std::optional<DnsCache> dns{};               ///< without --resolve-all
   std::optional<crawlstore::PageView> view{};  ///< as the last superstep left it
   std::uint64_t next_page = 0;                 ///< from which on pages are new to the frontier
   std::uint32_t taken_count = 0;
@@ -278,6 +285,8 @@ struct Crawl {
     curl_easy_setopt(request, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(request, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(request, CURLOPT_CONNECT_TO, connect_to);
+    if (dns) fetch.address = dns->find(origin_of(fetch.url), frontier.now_ms());
+    curl_easy_setopt(request, CURLOPT_RESOLVE, fetch.address);
     curl_easy_setopt(request, CURLOPT_USERAGENT, options.user_agent.c_str());
     curl_easy_setopt(request, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(request, CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout_ms));
@@ -305,6 +314,8 @@ struct Crawl {
 
   void finish(CURL* request, CURLcode code) {
     Fetch fetch = std::move(running.extract(request).mapped());
+    if (dns) dns->put(request, code, fetch.address, origin_of(fetch.url), frontier.now_ms());
+    curl_slist_free_all(std::exchange(fetch.address, nullptr));
     if (fetch.is_of_robots) {
       add_robots(request, code, std::move(fetch));
     } else {
@@ -419,7 +430,9 @@ int main(int argc, char** argv) try {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   crawlstore::Store store = must(crawlstore::Store::open_or_create(argv[1]));
   Crawl crawl{store, options};
-  if (!options.resolve_all.empty()) {
+  if (options.resolve_all.empty()) {
+    crawl.dns.emplace(store);
+  } else {
     crawl.connect_to = curl_slist_append(nullptr, ("::" + options.resolve_all).c_str());
   }
   for (const std::string& seed : options.seeds) {
