@@ -232,6 +232,15 @@ class WebCrawl(PagesTest):
                            if request.host not in ("moved.test", "circle.test"))
         self.assert_whole()
 
+    def test_refuses_other_command_lines(self):
+        for words, code in ((["--help"], 0), ([], 2), (["x.crawl"], 2),
+                            (["x.crawl", "--user-agent", "test", "no-url"], 2),
+                            (["x.crawl", "--user-agent", "test", "--delay", "1s"], 2),
+                            (["x.crawl", "--user-agent", "test", "--delays", "1"], 2)):
+            process = subprocess.run([BINARY, *words], cwd=self.folder, capture_output=True)
+            self.assertEqual(process.returncode, code, words)
+        self.assertFalse((self.folder / "x.crawl").exists())
+
     def crawl_localhost(self, path, *servers):
         """Requests of a page by DNS, without robots.txt; as many as there are servers."""
         url = f"http://localhost:{servers[0].server_port}/{path}"
