@@ -25,8 +25,10 @@ endif()
 if(CRAWLSTORE_CLI OR CRAWLSTORE_INSPECTOR)
   find_package(Boost REQUIRED)  # headers only: the layout of graphs
 endif()
-if(CRAWLSTORE_CLI)
+if(CRAWLSTORE_CLI OR CRAWLSTORE_EXAMPLES)
   find_package(CLI11 CONFIG REQUIRED)
+endif()
+if(CRAWLSTORE_CLI)
   pkg_check_modules(crawlstore_simdjson REQUIRED IMPORTED_TARGET simdjson)
   pkg_check_modules(crawlstore_zlib REQUIRED IMPORTED_TARGET zlib)  # packed inputs
 endif()

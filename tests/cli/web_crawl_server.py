@@ -14,6 +14,7 @@ import collections
 import http.server
 import math
 import random
+import socket
 import threading
 import time
 from urllib.parse import urljoin
@@ -107,8 +108,9 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads, block_on_close = True, False
     request_queue_size = 512
 
-    def __init__(self, sites, port=0):
-        super().__init__(("127.0.0.1", port), Handler)
+    def __init__(self, sites, port=0, address="127.0.0.1"):
+        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        super().__init__((address, port), Handler)
         self.sites, self.requests, self.lock = sites, [], threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

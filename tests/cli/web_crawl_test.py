@@ -105,6 +105,7 @@ class WebCrawl(PagesTest):
         self.assertEqual(urls_of(both), collections.Counter(self.sites.reachable().keys()))
         asked = [request.host for request in both if request.path == "/robots.txt"]
         self.assertEqual(len(asked), len(set(asked)))
+        self.assertEqual(self.drums(), {"robots": HOSTS + 1})
 
     def test_asks_again_for_what_failed_for_now(self):
         """As often as it is told, not before the time that the server names."""
@@ -230,6 +231,55 @@ class WebCrawl(PagesTest):
         self.assert_polite(request for request in requests
                            if request.host not in ("moved.test", "circle.test"))
         self.assert_whole()
+
+    def test_refuses_other_command_lines(self):
+        for words, code in ((["--help"], 0), ([], 2), (["x.crawl"], 2),
+                            (["x.crawl", "--user-agent", "test", "no-url"], 2),
+                            (["x.crawl", "--user-agent", "test", "--delay", "1s"], 2),
+                            (["x.crawl", "--user-agent", "test", "--delays", "1"], 2)):
+            process = subprocess.run([BINARY, *words], cwd=self.folder, capture_output=True)
+            self.assertEqual(process.returncode, code, words)
+        self.assertFalse((self.folder / "x.crawl").exists())
+
+    def crawl_localhost(self, path, *servers):
+        """Requests of a page by DNS, without robots.txt; as many as there are servers."""
+        url = f"http://localhost:{servers[0].server_port}/{path}"
+        process = subprocess.run(
+            [BINARY, "x.crawl", "--user-agent", "test", "--delay", "20", "--retries", "1", url],
+            cwd=self.folder, capture_output=True, timeout=60)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        return [[request.path for request in server.stop() if request.path != "/robots.txt"]
+                for server in servers]
+
+    def test_keeps_addresses_in_the_file(self):
+        """The second run asks where the first has found its page, not the address tried first. If
+        that fails, DNS says another one."""
+        def start(address, port=0):
+            return Server(self.sites, port, address)
+
+        self.sites.find = lambda url: answer()
+        free = start("127.0.0.1")  # for a port that no other server has there
+        port = free.server_port
+        free.stop()
+        try:
+            first = start("::1", port)
+        except OSError:
+            self.skipTest("no IPv6")
+        self.assertEqual(self.crawl_localhost("a", first), [["/a"]])
+        self.assertEqual(self.crawl_localhost("b", start("127.0.0.1", port), start("::1", port)),
+                         [[], ["/b"]])
+        self.assertEqual(self.crawl_localhost("c", start("127.0.0.1", port)), [["/c"]])
+        self.assertEqual(self.crawl_localhost("d", start("127.0.0.1", port), start("::1", port)),
+                         [["/d"], []])
+        self.assertEqual(self.drums(), {"dns": 1, "robots": 1})
+        self.assert_whole()
+
+    def drums(self):
+        """{name: keys} of those that a crawler has for itself."""
+        self.succeed("merge", "x.crawl")
+        info = json.loads(self.succeed("info", "x.crawl", "--json").out)
+        return {drum["name"]: drum["key_count"] for drum in info["drums"]
+                if drum["name"] in ("dns", "robots")}
 
     def states_in_a_copy(self):
         """final_states(), once what waits in the file is merged; the file stays as it is."""

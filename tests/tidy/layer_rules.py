@@ -105,7 +105,7 @@ EXTERNAL = [
      "zstd stays inside format/, but for packed inputs"),
     (("zlib",), ("cli/unpacker.cpp",), "only packed inputs know zlib"),
     (("CLI/",), ("cli/parser.cpp", "cli/man_page", "cli/completion", "cli/described_verbs",
-                 "inspector/main.cpp"),
+                 "inspector/main.cpp", "examples/web_crawl.cpp"),
      "CLI11 takes seconds to compile: cli/parser.h is for the verbs"),
     (("nlohmann/",), ("model/", "cli/", "inspector/core/", "bench/", *FREE),
      "the library speaks no JSON"),
