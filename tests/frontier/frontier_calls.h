@@ -79,8 +79,7 @@ class FrontierCalls : public ::testing::Test {
     const std::string key = some_key();
     if (random_.one_in(4)) options.group = key;
     const auto taken = must(frontier_->take(options));
-    const auto expected = model_.take(options.count, options.per_group, options.lease_ms, now_,
-                                      options.order, options.group);
+    const auto expected = model_.take(options);
     ASSERT_EQ(taken.size(), expected.size());
     for (std::size_t i = 0; i < taken.size(); ++i) {
       EXPECT_EQ(taken[i].id, expected[i].id);

@@ -59,13 +59,13 @@ class FrontierModel {
                       {}});
     return true;
   }
-  std::vector<Item> take(std::size_t count, std::uint32_t per_group, std::uint64_t lease_ms,
-                         std::uint64_t now, TakeOrder order = TakeOrder::kBest,
-                         std::optional<std::string_view> only = {}) {
-    const std::uint64_t begin = std::max(clock_, now);
+  /// The time is given.
+  std::vector<Item> take(const TakeOptions& options) {
+    const auto& [count, per_group, lease_ms, now, order, only] = options;
+    const std::uint64_t begin = std::max(clock_, now.value());
     std::vector<Item> taken;
     if (count == 0 || !is_due(begin)) return taken;
-    set_clock(now);
+    set_clock(*now);
     std::set<std::string> visited;
     while (taken.size() < count) {
       const auto key = next_group(visited, order, only);

@@ -176,7 +176,7 @@ TEST_F(FrontierCalls, FindItemsInRuns) {
   while (item_run_count() != 0 && !HasFailure()) {
     now_ += 1000;
     const auto taken = must(frontier_->take({40, 10, 0, now_}));
-    const auto expected = model_.take(40, 10, 0, now_);
+    const auto expected = model_.take({40, 10, 0, now_});
     ASSERT_EQ(taken.size(), expected.size());
     std::vector<std::uint64_t> ids;
     for (std::size_t i = 0; i < taken.size(); ++i) {

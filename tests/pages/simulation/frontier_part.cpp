@@ -260,8 +260,7 @@ void apply(FrontierChange& change, FrontierModel& frontier) {
       return;
     case kTake:
       change.take.now_ms = now;
-      change.taken =
-          frontier.take(change.take.count, change.take.per_group, change.take.lease_ms, now);
+      change.taken = frontier.take(change.take);
       change.result = change.taken.size();
       return;
     case kFinish:
