@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the library of the C interface and its headers into the wheel, which so serves every Python
-of the machine's kind. CRAWLSTORE_C_LIBRARY names the library where it is not that of the preset
-`release`. pyproject.toml has the rest."""
+"""Puts the library of the C interface and what its headers declare into the wheel, which so serves
+every Python of the machine's kind. CRAWLSTORE_C_LIBRARY names the library where it is not that of
+the preset `release`. pyproject.toml has the rest."""
 
 import os
 import pathlib
 import re
+import runpy
 import shutil
 
 import setuptools
@@ -23,7 +24,9 @@ class BuildWithLibrary(build_py):
         package = pathlib.Path(self.build_lib, "pycrawlstore")
         given = os.environ.get("CRAWLSTORE_C_LIBRARY", ROOT / "build/release/capi" / SONAME)
         shutil.copyfile(given, package / SONAME)
-        shutil.copytree(ROOT / "capi/include", package / "include", dirs_exist_ok=True)
+        parsed = runpy.run_path(package / "declarations.py")["parsed"]
+        ffi = parsed(ROOT / "capi/include/crawlstore", "pycrawlstore._parsed")
+        ffi.emit_python_code(str(package / "_parsed.py"))
 
 
 class WheelOfAnyPython(bdist_wheel):

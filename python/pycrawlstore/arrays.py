@@ -1,14 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts and arrays on their way to the library, which copies what it gets."""
 
+import array
+import contextlib
 import datetime
+import itertools
 import operator
-from typing import Sequence, Tuple, Union
-
-import numpy
+from typing import TYPE_CHECKING, Sequence, Tuple, Union
 
 from .binding import NULL, ffi, lib, spare_outputs, take_outputs
 from . import errors
+
+
+
+class LazyNumpy:
+    """NumPy, imported when it is needed: a crawl of Scrapy needs it never."""
+
+    def __getattr__(self, name):
+        import numpy as found  # pylint: disable=import-outside-toplevel
+        value = getattr(found, name)
+        setattr(self, name, value)
+        return value
+
+
+if TYPE_CHECKING:
+    import numpy
+else:
+    numpy = LazyNumpy()
 
 #: A URL or a name. `str` is passed as UTF-8; bytes that were none come back as surrogate escapes.
 Text = Union[str, bytes]
@@ -17,6 +35,7 @@ Texts = Union[Sequence[Text], Tuple[bytes, "numpy.ndarray"]]
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 MICROSECOND = datetime.timedelta(microseconds=1)
+CODES = {"uint64": "Q", "float64": "d", "uint8": "B"}  # of arrays without NumPy
 
 
 def to_bytes(text):
@@ -36,30 +55,33 @@ def pointer(kind, array):
 
 def whole(values, kind):
     """An array of numbers that the unsigned type has. NumPy would cut 1.9, and turn -1 around."""
-    array = numpy.asarray(values)
-    if array.ndim == 1 and (array.dtype == object or
-                            array.dtype.kind == "f" and not isinstance(values, numpy.ndarray)):
+    found = numpy.asarray(values)
+    if found.ndim == 1 and (found.dtype == object or
+                            found.dtype.kind == "f" and not isinstance(values, numpy.ndarray)):
         # Numbers below and above 2^63 together are floats for NumPy, and an empty list, too.
         ints = list(map(operator.index, values))
-        array = numpy.array(ints, kind if min(ints, default=0) >= 0 else object)
-    if array.dtype.kind not in "uibO":
-        raise TypeError(f"whole numbers are needed, not {array.dtype}")
-    if array.dtype.kind in "iO" and array.size and array.min() < 0:
+        found = numpy.array(ints, kind if min(ints, default=0) >= 0 else object)
+    if found.dtype.kind not in "uibO":
+        raise TypeError(f"whole numbers are needed, not {found.dtype}")
+    if found.dtype.kind in "iO" and found.size and found.min() < 0:
         raise errors.argument("a number is negative")
-    return array
+    return found
 
 
 def column(values, kind, count=None):
     """An array of the type, one-dimensional, of `count` entries where that is given; or None."""
     if values is None:
         return None
+    if type(values) is list and kind in CODES and count in (None, len(values)):
+        with contextlib.suppress(TypeError, OverflowError):  # NumPy takes more, or says why not.
+            return array.array(CODES[kind], values)
     if numpy.issubdtype(kind, numpy.unsignedinteger):
         values = whole(values, kind)
-    array = numpy.ascontiguousarray(values, dtype=kind)
-    if array.ndim != 1 or count is not None and len(array) != count:
+    found = numpy.ascontiguousarray(values, dtype=kind)
+    if found.ndim != 1 or count is not None and len(found) != count:
         raise ValueError(f"an array of {count if count is not None else 'any number of'} entries "
-                         f"in one dimension is needed, not of the shape {array.shape}")
-    return array
+                         f"in one dimension is needed, not of the shape {found.shape}")
+    return found
 
 
 def buffer_of(text):
@@ -76,7 +98,7 @@ class PackedTexts:
 
     def __init__(self, texts):
         if isinstance(texts, tuple) and len(texts) == 2 and not isinstance(texts[1], (str, bytes)):
-            blob, self.ends = texts[0], column(texts[1], numpy.uint64)
+            blob, self.ends = texts[0], column(texts[1], "uint64")
             if not isinstance(blob, (str, bytes)):
                 blob = buffer_of(blob)
             self.blob = ffi.from_buffer(blob)
@@ -88,8 +110,7 @@ class PackedTexts:
             raw = [to_bytes(text) for text in texts]
             if not {bytes}.issuperset(map(type, raw)):
                 raw = [text if isinstance(text, bytes) else buffer_of(text) for text in raw]
-            lengths = numpy.fromiter(map(len, raw), numpy.uint64, len(raw))
-            self.ends = numpy.cumsum(lengths, dtype=numpy.uint64)
+            self.ends = array.array("Q", itertools.accumulate(map(len, raw)))
             self.blob = ffi.from_buffer(b"".join(raw))
         self.count = len(self.ends)
         self.value = {"bytes": self.blob, "ends": pointer("uint64_t", self.ends),

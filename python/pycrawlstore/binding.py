@@ -1,48 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shared library libcrawlstore_c.so.0, called by cffi in ABI mode, and its errors.
 
-The declarations are those of the C headers, which the wheel ships beside the library: they are made
-without macros for that. A call lets other threads of Python go on.
+A call lets other threads of Python go on.
 """
 
 import collections
 import os
 import pathlib
-import re
-
-import cffi
 
 from . import errors
 
 SONAME = "libcrawlstore_c.so.0"
 HERE = pathlib.Path(__file__).resolve().parent
-FOR_CXX = re.compile(r'^#ifdef __cplusplus$.*?^#endif$', re.MULTILINE | re.DOTALL)
-
-
-def find_headers():
-    """The folder with crawlstore.h: of the wheel, else of the source tree."""
-    for folder in (HERE / "include/crawlstore", HERE.parents[1] / "capi/include/crawlstore"):
-        if (folder / "crawlstore.h").exists():
-            return folder
-    raise ImportError(f"pycrawlstore: the headers of the C interface are not in {HERE}")
-
-
-def declarations(folder):
-    """What the headers declare, in the order in which crawlstore.h needs it."""
-    includes = re.compile(r'^#include <crawlstore/(\w+\.h)>$', re.MULTILINE)
-    order = []
-
-    def visit(name):
-        text = (folder / name).read_text(encoding="ascii")
-        for other in includes.findall(text):
-            if other not in order:
-                visit(other)
-        order.append(name)
-        return text
-
-    visit("crawlstore.h")
-    texts = (FOR_CXX.sub("", (folder / name).read_text(encoding="ascii")) for name in order)
-    return re.sub(r'^#.*$|///?.*$', "", "\n".join(texts), flags=re.MULTILINE)
 
 
 def find_library():
@@ -52,8 +21,11 @@ def find_library():
     return given or (str(beside) if beside.exists() else SONAME)
 
 
-ffi = cffi.FFI()
-ffi.cdef(declarations(find_headers()))
+try:
+    from ._parsed import ffi
+except ImportError:  # in the source tree
+    from .declarations import parsed
+    ffi = parsed(HERE.parents[1] / "capi/include/crawlstore")
 try:
     lib = ffi.dlopen(find_library())
 except OSError as failure:

@@ -4,9 +4,7 @@
 import dataclasses
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
-import numpy
-
-from .arrays import PackedTexts, Text, Texts, column, pointer, to_bytes, to_text
+from .arrays import PackedTexts, Text, Texts, column, numpy, pointer, to_bytes, to_text
 from .binding import call, chosen, ffi, lib, name_of, number, opened, struct
 
 ORDERS = {"best": lib.CRWL_TAKE_BEST, "longest_waiting": lib.CRWL_TAKE_LONGEST_WAITING}
@@ -106,8 +104,8 @@ class Frontier:
     def put(self, group: Text, body: bytes = b"", priority: float = 0.0, not_before_ms: int = 0,
             id: Optional[int] = None) -> Optional[int]:
         """Puts one item; returns its id, or None where a limit of its group refuses it."""
-        first, refused = self.put_many([group], [body], [priority], [not_before_ms],
-                                       None if id is None else [id])
+        first, refused = self._put([group], [body], [priority], [not_before_ms],
+                                   None if id is None else [id])
         return None if refused[0] else first if id is None else id
 
     def put_many(self, groups: Texts, bodies: Optional[Texts] = None,
@@ -126,6 +124,11 @@ class Frontier:
         true for those that a limit of their group refused. After an error none was put:
         ArgumentError for a priority, a time, an id or a size that cannot be.
         """
+        first, refused = self._put(groups, bodies, priorities, not_before_ms, ids)
+        return first, numpy.frombuffer(refused, bool)
+
+    def _put(self, groups, bodies, priorities=None, not_before_ms=None, ids=None):
+        """The same without NumPy, where columns are lists: a bytearray of what was refused."""
         packed = PackedTexts(groups)
         count = packed.count
         items = struct("items", groups=packed.value)
@@ -134,14 +137,14 @@ class Frontier:
             if packed_bodies.count != count:
                 raise ValueError("there must be a body for each group")
             items.bodies = packed_bodies.value
-        columns = (column(priorities, numpy.float64, count),
-                   column(not_before_ms, numpy.uint64, count), column(ids, numpy.uint64, count))
+        columns = (column(priorities, "float64", count),
+                   column(not_before_ms, "uint64", count), column(ids, "uint64", count))
         items.priorities = pointer("double", columns[0])
         items.not_before_ms = pointer("uint64_t", columns[1])
         items.ids = pointer("uint64_t", columns[2])
-        first, refused = number(), numpy.zeros(count, numpy.uint8)
+        first, refused = number(), bytearray(count)
         call(lib.crwl_frontier_put, self._handle, items, first, pointer("uint8_t", refused))
-        return first[0], refused.view(bool)
+        return first[0], refused
 
     def take(self, count: int = 1, *, per_group: int = 1, order: str = "best", lease_ms: int = 0,
              now_ms: int = 0) -> List[Item]:
@@ -166,7 +169,7 @@ class Frontier:
 
     def finish(self, ids: Sequence[int]) -> Done:
         """Items are done, and go."""
-        array = column(ids, numpy.uint64)
+        array = column(ids, "uint64")
         items = struct("leases", count=len(array), ids=pointer("uint64_t", array))
         return self._done(lib.crwl_frontier_finish, items)
 
@@ -176,9 +179,9 @@ class Frontier:
 
         is_failure  true: the group is visited less often, until a success
         """
-        array = column(ids, numpy.uint64)
-        times = column(not_before_ms, numpy.uint64, len(array))
-        failures = column(is_failure, numpy.uint8, len(array))
+        array = column(ids, "uint64")
+        times = column(not_before_ms, "uint64", len(array))
+        failures = column(is_failure, "uint8", len(array))
         items = struct("given_back", count=len(array), ids=pointer("uint64_t", array),
                        not_before_ms=pointer("uint64_t", times),
                        is_failure=pointer("uint8_t", failures))
@@ -197,7 +200,7 @@ class Frontier:
 
     def extend(self, ids: Sequence[int], until_ms: int) -> Done:
         """Leases end at another time; 0: never."""
-        array = column(ids, numpy.uint64)
+        array = column(ids, "uint64")
         items = struct("leases", count=len(array), ids=pointer("uint64_t", array))
         return self._done(lib.crwl_frontier_extend, items, until_ms)
 

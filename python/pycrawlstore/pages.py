@@ -4,8 +4,6 @@
 import datetime
 from typing import Callable, NamedTuple, Optional, Sequence, Union
 
-import numpy
-
 from .arrays import PackedTexts, Text, Texts, column, pointer, to_bytes, to_us
 from .binding import NULL, call, chosen, ffi, lib, name_of, opened, struct
 from .progress import with_progress
@@ -71,11 +69,11 @@ class Pages:
             event.links = targets.value
             count = targets.count
         else:
-            targets = column(links, numpy.uint64)
+            targets = column(links, "uint64")
             count = len(targets)
             event.index, event.link_count = url, count
             event.link_indexes = pointer("uint64_t", targets)
-        scores = column(link_scores, numpy.float32, count)
+        scores = column(link_scores, "float32", count)
         event.link_scores = pointer("float", scores)
         if hash is not None:
             raw_hash = ffi.from_buffer(hash)

@@ -3,9 +3,7 @@
 
 from typing import Optional, Sequence, Tuple
 
-import numpy
-
-from .arrays import column, pointer
+from .arrays import column, numpy, pointer
 from .binding import call, lib, name_of, number, opened, struct
 
 
@@ -27,8 +25,8 @@ class Queue:
 
         Raises ArgumentError, and pushes none, for a priority that is no number or a page of 2^40.
         """
-        array = column(pages, numpy.uint64)
-        ranks = column(priorities, numpy.float64, len(array))
+        array = column(pages, "uint64")
+        ranks = column(priorities, "float64", len(array))
         call(lib.crwl_queue_push, self._handle, pointer("uint64_t", array),
              pointer("double", ranks), len(array))
 
@@ -43,7 +41,7 @@ class Queue:
 
     def remove(self, pages: Sequence[int]) -> int:
         """The pages wait no more; returns how many did."""
-        array, removed = column(pages, numpy.uint64), number()
+        array, removed = column(pages, "uint64"), number()
         call(lib.crwl_queue_remove, self._handle, pointer("uint64_t", array), len(array), removed)
         return removed[0]
 

@@ -3,8 +3,6 @@
 
 from typing import NamedTuple
 
-import numpy
-
 from . import errors
 from .arrays import column, pointer
 from .binding import call, lib, name_of, struct
@@ -36,5 +34,5 @@ def rank(store, method, name, numbers):
 
 def store_scores(store, view, name, values):
     """Does what Store.store_scores says."""
-    array = column(values, numpy.float32, view.page_count)
+    array = column(values, "float32", view.page_count)
     call(lib.crwl_scores_store, store, view._handle, name_of(name), pointer("float", array))

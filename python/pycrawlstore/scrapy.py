@@ -301,7 +301,9 @@ class RequestQueue:
 
     def _put_waiting(self):
         if self._bodies:
-            self._file.frontier.put_many(self._groups, self._bodies, self._ranks)
+            # The same as put_many, without a need of NumPy.
+            self._file.frontier._put(  # pylint: disable=protected-access
+                self._groups, self._bodies, self._ranks)
             self._groups, self._bodies, self._ranks = [], [], []
 
     def _prepare_commit(self):

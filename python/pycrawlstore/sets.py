@@ -4,9 +4,7 @@
 from struct import Struct, error as StructError
 from typing import NamedTuple, Union
 
-import numpy
-
-from .arrays import PackedTexts, Text, Texts, pointer, to_bytes, verdicts
+from .arrays import PackedTexts, Text, Texts, numpy, pointer, to_bytes, verdicts
 from .binding import call, ffi, lib, name_of, opened, spare_outputs, struct, take_outputs
 from . import errors
 

@@ -4,10 +4,8 @@
 import os
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Union
 
-import numpy
-
 from . import errors
-from .arrays import Text, pointer, to_bytes, to_text
+from .arrays import Text, numpy, pointer, to_bytes, to_text
 from .arrow import ArrowColumns
 from .binding import call, ffi, lib, name_of, number, opened, path_of, struct
 
@@ -22,19 +20,19 @@ URL_BUFFER_BYTES = 1 << 23
 
 # Columns: the field of the C struct, the type there, and the type for the caller.
 COLUMNS = {
-    "linked_from": ("linked_from", numpy.uint64, numpy.int64),
-    "depth": ("depth", numpy.uint32, numpy.uint32),
-    "state": ("state", numpy.uint8, numpy.uint8),
-    "http_status": ("http_status", numpy.uint16, numpy.uint16),
-    "crawl_count": ("crawl_count", numpy.uint32, numpy.uint32),
-    "change_count": ("change_count", numpy.uint32, numpy.uint32),
-    "failure_count": ("failure_count", numpy.uint32, numpy.uint32),
-    "first_crawl": ("first_crawl_us", numpy.int64, "datetime64[us]"),
-    "last_crawl": ("last_crawl_us", numpy.int64, "datetime64[us]"),
-    "score": ("score", numpy.float32, numpy.float32),
+    "linked_from": ("linked_from", "uint64", "int64"),
+    "depth": ("depth", "uint32", "uint32"),
+    "state": ("state", "uint8", "uint8"),
+    "http_status": ("http_status", "uint16", "uint16"),
+    "crawl_count": ("crawl_count", "uint32", "uint32"),
+    "change_count": ("change_count", "uint32", "uint32"),
+    "failure_count": ("failure_count", "uint32", "uint32"),
+    "first_crawl": ("first_crawl_us", "int64", "datetime64[us]"),
+    "last_crawl": ("last_crawl_us", "int64", "datetime64[us]"),
+    "score": ("score", "float32", "float32"),
 }
-C_TYPES = {numpy.uint64: "uint64_t", numpy.uint32: "uint32_t", numpy.uint8: "uint8_t",
-           numpy.uint16: "uint16_t", numpy.int64: "int64_t", numpy.float32: "float"}
+C_TYPES = {"uint64": "uint64_t", "uint32": "uint32_t", "uint8": "uint8_t",
+           "uint16": "uint16_t", "int64": "int64_t", "float32": "float"}
 
 
 class ViewInfo(NamedTuple):
@@ -229,7 +227,7 @@ class View:
         return ArrowColumns(self._handle, names)
 
     def links(self, incoming: bool = False,
-              values: Any = numpy.float32) -> "scipy.sparse.csr_array":
+              values: Any = "float32") -> "scipy.sparse.csr_array":
         """The links as a scipy.sparse.csr_array of page_count rows and columns.
 
         Row i has a 1 of the type `values` at each page that page i links to, or with `incoming` at
