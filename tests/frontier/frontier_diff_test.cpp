@@ -123,7 +123,7 @@ Changes told_between(const Snapshot& older, const Snapshot& newer, FrontierDiff&
   };
   std::uint64_t slowed = 0;
   const auto delay_of = [](const Snapshot& state, const FrontierGroup& group) {
-    const FrontierRule& rule = must(FrontierView::open(state)).info().default_rule;
+    const FrontierRule rule = must(FrontierView::open(state)).info().default_rule;
     return group.rule.value_or(rule).delay_ms;
   };
   sink.group = [&](const FrontierGroupDiff& group) {
