@@ -7,7 +7,8 @@ import fs from 'node:fs';
 import { Message } from 'capnp-es';
 import { Event, EventBatch } from './crawl_event.js';
 
-const kinds = ['page', 'known', 'gone', 'failed', 'linkAdded', 'linkRemoved'];
+const kinds = ['page', 'known', 'gone', 'failed', 'linkAdded', 'linkRemoved', 'unchanged', 'redirect',
+  'denied', 'duplicate'];
 
 function hex(bytes) {
   return Buffer.from(bytes).toString('hex');
@@ -18,7 +19,9 @@ function link(url, score, index = 0n) {
 }
 
 function event(kind, fields) {
-  const empty = { url: '', index: '0', timeUs: '0', score: 0, contentHash: '', links: [] };
+  const empty = {
+    url: '', index: '0', timeUs: '0', score: 0, contentHash: '', httpStatus: 0, links: [],
+  };
   return { kind, ...empty, ...fields };
 }
 
@@ -41,6 +44,10 @@ function examples() {
     event('failed', { url: hex(anyBytes), timeUs: '1' }),
     event('linkAdded', { index: '7', links: [link('', 1.401298464324817e-45, 2n ** 63n)] }),
     event('linkRemoved', { url: url('http://example.org/'), links: page.links }),
+    event('unchanged', { index: '3', timeUs: '5', httpStatus: 304 }),
+    event('redirect', { url: url('http://a.example/'), httpStatus: 65535, links: [page.links[0]] }),
+    event('denied', { index: '1' }),
+    event('duplicate', { index: '2', contentHash: '00' }),
     event('page', {}),
   ];
   const many = Array.from({ length: 3000 }, (_, i) => link(Buffer.from(`http://h/${i}`), i / 4));
@@ -62,6 +69,7 @@ function encode(events) {
     out.index = BigInt(given.index);
     out.timeUs = BigInt(given.timeUs);
     out.score = given.score;
+    out.httpStatus = given.httpStatus;
     writeData(given.url, (length) => out._initUrl(length));
     writeData(given.contentHash, (length) => out._initContentHash(length));
     if (given.links.length === 0) return;
@@ -113,6 +121,7 @@ function read(path) {
         timeUs: `${given.timeUs}`,
         score: given.score,
         contentHash: hex(given.contentHash.toUint8Array()),
+        httpStatus: given.httpStatus,
         links,
       }]);
     }

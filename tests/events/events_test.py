@@ -70,7 +70,8 @@ class Python(Streams):
         self.assertEqual(payload[:16], b"CEVNTRN1" + bytes([2, 0, 0, 0, 0, 0, 0, 0]))
         link = {"url": b"b:".hex(), "index": "0", "score": 0.25}
         self.assertEqual(page, {"kind": "page", "url": b"a:".hex(), "index": "0", "timeUs": "7",
-                                "score": 0.5, "contentHash": b"hash".hex(), "links": [link]})
+                                "score": 0.5, "contentHash": b"hash".hex(), "httpStatus": 0,
+                                "links": [link]})
         self.assertEqual((gone["kind"], gone["index"], gone["timeUs"]), ("gone", "9", "8"))
 
     def test_cut_streams_give_the_events_before_and_an_error(self):
