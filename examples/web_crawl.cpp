@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A crawler that fetches over HTTP, many hosts at a time, and keeps all it must
-// remember in a file:
+// A crawler that fetches over HTTP, many hosts at a time, and keeps all it must remember in a file:
 //
-//   web_crawl FILE.crawl --user-agent NAME [OPTION]... [SEED_URL]... --help
-//   says which options
+//   web_crawl FILE.crawl --user-agent NAME [OPTION]... [SEED_URL]...
 //
-// The frontier says which pages may be fetched now, of which hosts; they are
-// leased before the first request goes out. What came of them is added to the
-// page database, and their leases end in the same commit. Once a round a
-// superstep gives an index to pages that were never seen, and they are put into
-// the frontier. So kill -9 at any moment loses no page; those that were leased
-// then are fetched again.
+// The options are in `web_crawl --help`.
+//
+// The frontier says which pages may be fetched now, of which hosts; they are leased before the
+// first request goes out. What came of them is added to the page database, and their leases end in
+// the same commit. Once a round a superstep gives an index to pages that were never seen, and they
+// are put into the frontier. So kill -9 at any moment loses no page; those that were leased then
+// are fetched again.
 //
 // Politeness: one request of a host at a time, and `--delay` from the end of one to the next: what
 // came of a page is held back for so long, and its host has no other lease meanwhile. A request
-// that failed, or was answered by 429 or 5xx, is made again when Retry-After or twice the delay has
-// passed, then four times, at most an hour; the frontier leaves its host alone for longer, too.
+// that failed, or was answered by 429 or 5xx, is made again, as often as `--retries` says, when
+// Retry-After or twice the delay has passed, then four times, at most an hour; the frontier leaves
+// its host alone for longer, too.
 //
 // It asks each scheme, host and port for its robots.txt before the first page and once a day; the
 // page that is leased waits meanwhile. While the server fails nothing is allowed; 4xx allows all. A
 // Crawl-delay, up to a minute, becomes the rule of its host.
 //
 // It does not follow a redirect: its target is a page of its own. Pages answered by 404 or 410 are
-// gone. Those are fetched again whose fetch gains most by how often they change, if they did.
+// gone. With `--revisits` those are fetched again whose fetch gains most by how often they change.
 
 #include <algorithm>
 #include <chrono>
