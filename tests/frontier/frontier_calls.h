@@ -78,6 +78,8 @@ class FrontierCalls : public ::testing::Test {
     if (random_.one_in(3)) options.order = TakeOrder::kLongestWaiting;
     const std::string key = some_key();
     if (random_.one_in(4)) options.group = key;
+    if (random_.one_in(3)) options.groups_max = random_.below(4);
+    if (random_.one_in(3)) options.in_flight_max = static_cast<std::uint32_t>(random_.below(3));
     const auto taken = must(frontier_->take(options));
     const auto expected = model_.take(options);
     ASSERT_EQ(taken.size(), expected.size());
@@ -127,7 +129,7 @@ class FrontierCalls : public ::testing::Test {
   }
   std::optional<std::uint32_t> some_limit() {
     if (!random_.one_in(3)) return std::nullopt;
-    return static_cast<std::uint32_t>(random_.below(400));
+    return static_cast<std::uint32_t>(random_.below(60));
   }
   std::string some_parent() { return "address" + std::to_string(random_.below(3)); }
   void set_rule(const std::string& key) {
@@ -210,7 +212,7 @@ class FrontierCalls : public ::testing::Test {
       EXPECT_EQ(group.failure_count, expected.failures);
       EXPECT_EQ(group.put_count, expected.put_count);
       EXPECT_EQ(group.finished_count, expected.finished_count);
-      EXPECT_EQ(group.rule.value_or(options().default_rule), expected.rule);
+      EXPECT_EQ(group.rule.value_or(view.info().default_rule), expected.rule);
       return true;
     });
     EXPECT_EQ(group_count, model.groups().size());
@@ -218,6 +220,29 @@ class FrontierCalls : public ::testing::Test {
     EXPECT_EQ(view.info().clock_ms, model.clock());
     std::ranges::sort(items, {}, &FrontierModel::Item::id);
     EXPECT_EQ(items, model.items());
+  }
+  /// Compares the frontier, with what no commit has, with the model.
+  void expect_live() {
+    std::vector<FrontierModel::Item> items;
+    std::size_t number = 0;
+    for (const FrontierGroup& group : frontier_->groups(0, SIZE_MAX)) {
+      const auto& expected = model_.groups().at(group.key);
+      EXPECT_EQ(expected.number, number++);
+      EXPECT_EQ(group.soft_time_ms, expected.soft);
+      EXPECT_EQ(group.finished_count, expected.finished_count);
+      std::size_t count = group.waiting_count + group.later_count + group.leased_count;
+      must(frontier_->for_each_item(group.key, [&](const FrontierEntry& entry) {
+        items.push_back({entry.id, std::string(entry.group), entry.priority,
+                         std::string(entry.body), entry.not_before_ms, entry.attempt,
+                         entry.until_ms});
+        --count;
+        return true;
+      }));
+      EXPECT_EQ(count, 0U);
+    }
+    EXPECT_EQ(model_.groups().size(), number);
+    std::ranges::sort(items, {}, &FrontierModel::Item::id);
+    EXPECT_EQ(items, model_.items());
   }
   static std::size_t runs_by_time(MemoryStore& store) {
     const auto snapshot = must(Snapshot::open(open_memory_storage(store.file(), OpenMode::kRead)));

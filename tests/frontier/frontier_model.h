@@ -37,10 +37,17 @@ class FrontierModel {
     std::uint32_t failures = 0;
     std::uint64_t put_count = 0;
     std::uint64_t finished_count = 0;
+    bool has_own_rule = false;
   };
 
   explicit FrontierModel(const FrontierRule& rule) : rule_(rule) {}
 
+  void set_default_rule(const FrontierRule& rule) {
+    rule_ = rule;
+    for (auto& [key, of] : groups_) {
+      if (!of.has_own_rule) of.rule = rule;
+    }
+  }
   /// Returns false if a limit of the group refuses it.
   bool put(const FrontierItem& item) {
     const auto known = groups_.find(std::string(item.group));
@@ -61,24 +68,28 @@ class FrontierModel {
   }
   /// The time is given.
   std::vector<Item> take(const TakeOptions& options) {
-    const auto& [count, per_group, lease_ms, now, order, only] = options;
+    const auto& [count, per_group, lease_ms, now, order, only, groups_max, in_flight_max] = options;
     const std::uint64_t begin = std::max(clock_, now.value());
     std::vector<Item> taken;
-    if (count == 0 || !is_due(begin)) return taken;
+    if (count == 0 || groups_max == 0 || !is_due(begin)) return taken;
     set_clock(*now);
     std::set<std::string> visited;
-    while (taken.size() < count) {
+    for (std::size_t left = groups_max; left != 0 && taken.size() < count;) {
       const auto key = next_group(visited, order, only);
       if (!key) break;
       visited.insert(*key);
       Group& of = group(*key);
       auto due = due_of(*key);
-      std::size_t more = of.rule.in_flight_max - leased_count(*key);
+      const std::size_t leased = leased_count(*key);
+      std::size_t more = of.rule.in_flight_max - leased;
+      more = std::min(more, in_flight_max - std::min<std::size_t>(in_flight_max, leased));
       if (of.rule.parent) {
         more = std::min(more,
                         group(*of.rule.parent).rule.in_flight_max - leased_count(*of.rule.parent));
       }
       due.resize(std::min({due.size(), count - taken.size(), std::size_t{per_group}, more}));
+      if (due.empty()) continue;
+      --left;
       for (Item* item : due) {
         item->until = lease_ms == 0 ? 0 : clock_ + lease_ms;
         ++item->attempt;
@@ -155,6 +166,7 @@ class FrontierModel {
     group(key);
     if (rule.parent) group(*rule.parent);
     group(key).rule = rule;
+    group(key).has_own_rule = true;
     return true;
   }
   void drop_group(const std::string& key) {

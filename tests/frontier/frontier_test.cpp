@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <cmath>
 #include <stdexcept>
 
 #include <crawlstore/transaction.h>
 
 #include "frontier/frontier_calls.h"
+#include "support/recording_storage.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -19,6 +21,7 @@ TEST_F(FrontierCalls, DoWhatTheModelDoes) {
       must(store_->commit());
       expect_in_file(store_, model_);
     }
+    if (random_.one_in(15)) expect_live();
     if (random_.one_in(40)) reopen();
     if (random_.one_in(150)) expect_whole();
   }
@@ -293,6 +296,56 @@ TEST_F(FrontierCalls, RewriteAllPriorities) {
     if (random_.one_in(4)) reopen();
   }
   expect_whole();
+}
+
+TEST_F(FrontierCalls, SetTheDefaultRule) {
+  for (int round = 0; round < 40 && !HasFailure(); ++round) {
+    for (int i = 0; i < 15; ++i) call();
+    FrontierRule rule;
+    rule.delay_ms = random_.below(90);
+    rule.hard_ms = rule.delay_ms / 2;
+    rule.in_flight_max = static_cast<std::uint32_t>(1 + random_.below(3));
+    must(frontier_->set_default_rule(rule));
+    model_.set_default_rule(rule);
+    expect_in_file(store_, model_);
+    expect_live();
+    if (random_.one_in(4)) reopen();
+  }
+  expect_whole();
+}
+
+TEST_F(FrontierCalls, KeepTheDefaultRuleWhereNoneCanBeSet) {
+  for (int i = 0; i < 80; ++i) call();
+  EXPECT_EQ(frontier_->set_default_rule({.is_active = false}).error().code, Errc::kInvalidArgument);
+  {
+    auto transaction = must(Transaction::begin(*store_));
+    EXPECT_EQ(frontier_->set_default_rule({}).error().code, Errc::kReentrant);
+  }
+  must(frontier_->for_each_item("host1", [&](const FrontierEntry&) {
+    EXPECT_EQ(frontier_->set_default_rule({}).error().code, Errc::kReentrant);
+    return false;
+  }));
+}
+
+TEST(Frontier, KeepsTheDefaultRuleOnAFullDisk) {
+  MemoryStore before;
+  {
+    auto made = must(Frontier::open(*before, "f"));
+    must(made.put(std::vector<FrontierItem>{{"a"}, {"a"}}));
+    must(made.close());
+  }
+  Recorder recorder(make_memory_file(before.image(), std::uint64_t{1} << 24));
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  auto frontier = must(Frontier::open(store, "f"));
+  recorder.inject(
+      {.calls = calls(CallKind::kAllocate), .nth = 1, .forever = true, .system_errno = ENOSPC});
+  EXPECT_EQ(frontier.set_default_rule({.delay_ms = 0, .hard_ms = 0}).error().code, Errc::kNoSpace);
+  EXPECT_TRUE(recorder.has_injected());
+  recorder.stop_injecting();
+  const std::uint64_t now = frontier.now_ms();
+  EXPECT_EQ(must(frontier.take({.now_ms = now})).size(), 1U);
+  EXPECT_EQ(must(frontier.take({.now_ms = now, .in_flight_max = 2})).size(), 0U);
+  EXPECT_EQ(frontier.group("a")->soft_time_ms, now + 1000);
 }
 
 TEST_F(FrontierCalls, RefuseToRewriteWhereTheyCannot) {

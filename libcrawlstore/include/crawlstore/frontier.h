@@ -125,10 +125,26 @@ class Frontier {
   /// An item that waits in its group, or is leased; nothing: it does neither.
   ///   cost    as remove()
   [[nodiscard]] Result<std::optional<WaitingItem>> find(const FrontierKey& item);
+  /// Visits the items of a group that wait, as FrontierView::for_each_waiting() does, and then
+  /// those that are leased. A callback (store.h), during which the frontier stands still.
+  ///   errors  of damage
+  ///   cost    a look through all leases, and all whose time has not come, if the group has such
+  ///           items
+  [[nodiscard]] Result<void> for_each_item(std::string_view group, const VisitEntry& visit) const;
+  /// Sets the rule of all groups that have none of their own, and commits.
+  ///   errors  as set_rule(), and a rule that blocks every group, or has a parent; kReentrant
+  ///   inside
+  ///           a transaction; those of Store::commit(): nothing has changed
+  ///   cost    all groups are written and read anew, some microseconds each
+  [[nodiscard]] Result<void> set_default_rule(const FrontierRule& rule);
   /// All items of a group that wait are gone; those that are leased stay. Returns how many.
   ///   cost    a look through all whose time has not come, if the group has such items
   [[nodiscard]] Result<std::uint64_t> drop_group(std::string_view group);
 
+  /// A group as it is now; nothing: there is none.
+  [[nodiscard]] std::optional<FrontierGroup> group(std::string_view key) const;
+  /// Groups in the order in which they came, from number `first` on: at most `count_max`.
+  [[nodiscard]] std::vector<FrontierGroup> groups(std::size_t first, std::size_t count_max) const;
   /// The time from which there may be something to take; nothing: never, if nothing is put.
   [[nodiscard]] std::optional<std::uint64_t> next_due_ms() const;
   [[nodiscard]] std::uint64_t now_ms() const;         ///< the time, as take() has it

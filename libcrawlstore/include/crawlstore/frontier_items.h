@@ -69,6 +69,34 @@ struct WaitingItem {
   std::string body;
 };
 
+/// A group at the clock of its frontier.
+struct FrontierGroup {
+  std::string key;
+  std::uint64_t waiting_count = 0;  ///< that may be taken when the group may be visited
+  std::uint64_t later_count = 0;    ///< whose time has not come
+  std::uint64_t leased_count = 0;
+  std::uint64_t put_count = 0;  ///< that were ever put, up to 2^32 - 1, as the next one
+  std::uint64_t finished_count = 0;
+  std::uint64_t soft_time_ms = 0;      ///< of the next visit, by the delay of its rule; 0: at once
+  std::uint64_t hard_time_ms = 0;      ///< of the next visit, where no other group may be visited
+  std::uint32_t failure_count = 0;     ///< since the last success, up to 6
+  std::optional<FrontierRule> rule{};  ///< nothing: the default
+};
+
+/// An item that waits, or is leased, as it is visited.
+struct FrontierEntry {
+  std::uint64_t id = 0;
+  std::string_view group;
+  double priority = 0;
+  std::uint32_t attempt = 0;  ///< so many times it was taken
+  std::string_view body;
+  std::uint64_t not_before_ms = 0;          ///< of one that waits; 0: at once
+  std::optional<std::uint64_t> until_ms{};  ///< of a lease; 0: for ever
+};
+
+/// Told of an item; returns false when it wants no more. Its texts are valid during the call.
+using VisitEntry = std::function<bool(const FrontierEntry& entry)>;
+
 /// Told group, id and priority of an item that waits; returns the priority that it gets, or
 /// nothing: it goes.
 using RewritePriority =
@@ -104,6 +132,9 @@ struct TakeOptions {
   TakeOrder order = TakeOrder::kBest;
   /// Nothing is taken of other groups; so its hard_ms counts, not its delay_ms. Nothing: of any.
   std::optional<std::string_view> group{};
+  std::size_t groups_max = SIZE_MAX;  ///< nothing is taken of more groups
+  /// Nothing is taken of a group beyond so many leases, also where its rule lets it.
+  std::uint32_t in_flight_max = UINT32_MAX;
 };
 
 /// An item to be given back.

@@ -42,31 +42,6 @@ struct FrontierInfo {
   [[nodiscard]] std::uint64_t time_at_ms(std::int64_t wall_us) const;
 };
 
-/// A group at the clock of its frontier.
-struct FrontierGroup {
-  std::string key;
-  std::uint64_t waiting_count = 0;  ///< that may be taken when the group may be visited
-  std::uint64_t later_count = 0;    ///< whose time has not come
-  std::uint64_t leased_count = 0;
-  std::uint64_t put_count = 0;  ///< that were ever put, up to 2^32 - 1, as the next one
-  std::uint64_t finished_count = 0;
-  std::uint64_t soft_time_ms = 0;      ///< of the next visit, by the delay of its rule; 0: at once
-  std::uint64_t hard_time_ms = 0;      ///< of the next visit, where no other group may be visited
-  std::uint32_t failure_count = 0;     ///< since the last success, up to 6
-  std::optional<FrontierRule> rule{};  ///< nothing: the default
-};
-
-/// An item that waits, or is leased.
-struct FrontierEntry {
-  std::uint64_t id = 0;
-  std::string_view group;
-  double priority = 0;
-  std::uint32_t attempt = 0;  ///< so many times it was taken
-  std::string_view body;
-  std::uint64_t not_before_ms = 0;          ///< of one that waits; 0: at once
-  std::optional<std::uint64_t> until_ms{};  ///< of a lease; 0: for ever
-};
-
 /// A frontier of one generation: any process, beside the writer. Ownership: it shares
 /// the snapshot, whose generation stays readable as long.
 /// Threads: any number. Memory: as Frontier.
@@ -88,7 +63,6 @@ class FrontierView {
   /// Items of a group that wait, the first to leave first and those that are not due at last, until
   /// the visitor returns false. Texts are valid during the call.
   ///   errors  of damage, here and below: bodies are read when it is their turn
-  using VisitEntry = std::function<bool(const FrontierEntry& entry)>;
   [[nodiscard]] Result<void> for_each_waiting(std::string_view group,
                                               const VisitEntry& visit) const;
   /// Items that are leased, those whose lease ends first in front.

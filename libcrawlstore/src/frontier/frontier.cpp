@@ -13,6 +13,7 @@
 #include "format/queue_run.h"
 #include "frontier/check_call.h"
 #include "frontier/frontier_impl.h"
+#include "frontier/snapshot_state.h"
 #include "frontier/take_items.h"
 
 namespace crawlstore {
@@ -194,15 +195,21 @@ Frontier::~Frontier() {
   Participant::let_go(impl_);
 }
 
+namespace {
+
+Result<void> check_default_rule(const FrontierRule& rule) {
+  CRAWLSTORE_TRY(frontier::check_rule(rule));
+  if (rule.blocked_until_ms == 0 && rule.is_active && !rule.parent) return {};
+  return fail(Errc::kInvalidArgument,
+              "the default rule of a frontier blocks every group, or has a parent");
+}
+
+}  // namespace
+
 Result<Frontier> Frontier::open(Store& store, std::string_view name,
                                 const FrontierOptions& options) {
   CRAWLSTORE_TRY(format::check_name(name));
-  CRAWLSTORE_TRY(frontier::check_rule(options.default_rule));
-  if (options.default_rule.blocked_until_ms != 0 || !options.default_rule.is_active ||
-      options.default_rule.parent) {
-    return fail(Errc::kInvalidArgument,
-                "the default rule of a frontier blocks every group, or has a parent");
-  }
+  CRAWLSTORE_TRY(check_default_rule(options.default_rule));
   const auto inside = Inside::of(store).shared_from_this();
   CRAWLSTORE_TRY(inside->check_outside("a frontier cannot be opened inside a transaction"));
   const std::lock_guard lock(inside->turn);
@@ -397,6 +404,43 @@ Result<void> Frontier::set_rule(std::string_view group, const FrontierRule& rule
     }
     return impl_->step(frontier::rule_step(number, rule, parent));
   });
+}
+
+/// A checkpoint, because steps made by the old rule must not be made again by the new one; then the
+/// state is what a reader makes of it.
+Result<void> Frontier::set_default_rule(const FrontierRule& rule) {
+  CRAWLSTORE_TRY(check_default_rule(rule));
+  CRAWLSTORE_TRY(impl_->store->check_outside("a default rule was set inside a transaction"));
+  return impl_->change([&]() -> Result<void> {
+    Version version = impl_->last_version();
+    version.table.default_rule = frontier::group_rule(rule);
+    frontier::VersionWriter writer(*impl_->store->writer, impl_->id,
+                                   impl_->options.checkpoint_bytes, impl_->join);
+    CRAWLSTORE_TRY(impl_->in_commit,
+                   writer.write(version, impl_->steps, impl_->state, nullptr, true));
+    if (const auto committed = impl_->store->commit_all(); !committed) {
+      impl_->in_commit.reset();
+      return tl::unexpected<Error>(committed.error());
+    }
+    const auto read = impl_->undo(impl_->steps.mark());
+    if (!read) impl_->store->writer->poison();
+    return read;
+  });
+}
+
+std::optional<FrontierGroup> Frontier::group(std::string_view key) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto number = impl_->state.groups().find(key);
+  return number ? std::optional(frontier::group_of(impl_->state, *number)) : std::nullopt;
+}
+
+std::vector<FrontierGroup> Frontier::groups(std::size_t first, std::size_t count_max) const {
+  const std::lock_guard lock(impl_->mutex);
+  std::vector<FrontierGroup> groups;
+  for (; first < impl_->state.groups().count() && groups.size() < count_max; ++first) {
+    groups.push_back(frontier::group_of(impl_->state, static_cast<std::uint32_t>(first)));
+  }
+  return groups;
 }
 
 std::optional<std::uint64_t> Frontier::next_due_ms() const {

@@ -14,6 +14,7 @@
 #include "format/queue_run.h"
 #include "frontier/find_items.h"
 #include "frontier/frontier_impl.h"
+#include "frontier/visit_items.h"
 
 namespace crawlstore {
 
@@ -102,6 +103,21 @@ Result<FrontierRewrite> Frontier::rewrite(const RewritePriority& priority_of) {
   });
   if (thrown) std::rethrow_exception(thrown);
   return rewritten;
+}
+
+Result<void> Frontier::for_each_item(std::string_view group, const VisitEntry& visit) const {
+  return impl_->change([&]() -> Result<void> {
+    const auto number = impl_->state.groups().find(group);
+    if (!number) return {};
+    bool goes_on = true;
+    const auto called = called_by(*impl_->store, visit);
+    const VisitEntry note = [&](const FrontierEntry& entry) { return goes_on = called(entry); };
+    CRAWLSTORE_TRY(frontier::visit_waiting(impl_->state, group, note));
+    if (!goes_on || impl_->state.groups()[*number].leased_count == 0) return {};
+    return frontier::visit_leases(impl_->state, [&](const FrontierEntry& entry) {
+      return entry.group != group || note(entry);
+    });
+  });
 }
 
 Result<std::optional<WaitingItem>> Frontier::find(const FrontierKey& item) {

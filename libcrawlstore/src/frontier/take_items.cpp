@@ -14,15 +14,19 @@ namespace {
 /// Groups whose time has come that a call of take() looks for: a bound on how long it may last.
 constexpr std::size_t kWakeMax = std::size_t{1} << 16;
 
-/// The most items that a visit to a group may take.
-std::uint32_t count_of_visit(const State& state, std::uint32_t group, std::uint64_t count_max) {
-  const auto room = [&state](std::uint32_t of) {
-    const std::uint64_t in_flight_max = state.groups().setting(of).rule.in_flight_max;
-    return in_flight_max - std::min(in_flight_max, state.groups().leased_count(of));
+/// The most items that a visit to a group may take, `count_max` by the call.
+std::uint32_t count_of_visit(const State& state, std::uint32_t group, std::uint64_t count_max,
+                             std::uint64_t in_flight_max) {
+  const auto room = [&state](std::uint32_t of, std::uint64_t up_to) {
+    return up_to - std::min(up_to, state.groups().leased_count(of));
+  };
+  const auto room_by_rule = [&](std::uint32_t of) {
+    return room(of, state.groups().setting(of).rule.in_flight_max);
   };
   const auto parent = state.groups().setting(group).parent;
-  const std::uint64_t count = std::min(count_max, room(group));
-  return static_cast<std::uint32_t>(parent ? std::min(count, room(*parent)) : count);
+  const std::uint64_t count =
+      std::min({count_max, room(group, in_flight_max), room_by_rule(group)});
+  return static_cast<std::uint32_t>(parent ? std::min(count, room_by_rule(*parent)) : count);
 }
 
 }  // namespace
@@ -40,7 +44,7 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
   const std::uint64_t now = std::max(state.clock(), now_ms);
   state.wake(0);
   const auto due = state.next_due();
-  if (options.count == 0 || !due || *due > now) return taken;
+  if (options.count == 0 || options.groups_max == 0 || !due || *due > now) return taken;
   if (now > state.clock()) CRAWLSTORE_TRY(step(format::ClockStep{now}));
   const std::uint64_t until =
       options.lease_ms == 0
@@ -58,11 +62,13 @@ Result<std::vector<TakenItem>> take_items(State& state, const TakeOptions& optio
                      std::move(body)});
     return {};
   };
-  while (group && taken.size() < options.count) {
+  for (std::size_t left = options.groups_max; group && left != 0 && taken.size() < options.count;) {
     const auto more = std::min<std::uint64_t>(options.count - taken.size(), options.per_group);
-    CRAWLSTORE_TRY(const auto visit,
-                   state.visit(*group, count_of_visit(state, *group, more), note));
+    CRAWLSTORE_TRY(
+        const auto visit,
+        state.visit(*group, count_of_visit(state, *group, more, options.in_flight_max), note));
     if (visit.count != 0) log.append(visit);
+    if (visit.count != 0) --left;
     visited.push_back(*group);
     if (only) break;
     CRAWLSTORE_TRY(group, state.next_group(options.order));

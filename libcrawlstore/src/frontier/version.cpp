@@ -40,14 +40,14 @@ format::RunName name_of(container::Writer& writer, SegmentId segment, const RunP
 }  // namespace
 
 Result<Written> VersionWriter::write(const Version& before, StepLog& steps, State& state,
-                                     const RewriteItem* rewrite) {
+                                     const RewriteItem* rewrite, bool is_checkpoint) {
   Written written{before};
   Version& next = written.version;
   next.table.next_id = std::max(next.table.next_id, state.next_id());
   const bool is_long =
       next.journal_bytes + steps.bytes() > std::max(checkpoint_bytes_, next.piece_bytes) ||
       next.journals.size() >= kLongJournalsMax || state.later().due_bytes() > kDueBytesMax ||
-      rewrite != nullptr;
+      rewrite != nullptr || is_checkpoint;
   CRAWLSTORE_TRY(advance_join(checkpoint_bytes_ / kJoinShare + kJoinedAStep * steps.count(), next));
   if (is_long && state.groups().count() != 0) {
     next.table.step_count += steps.count();

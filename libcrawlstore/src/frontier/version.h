@@ -57,10 +57,11 @@ class VersionWriter {
   /// directory yet.
   ///   state    reads bodies into memory where a checkpoint may end their runs
   ///   rewrite  makes it a checkpoint, in which items that were never taken get other orders
+  ///   is_checkpoint  makes it one, too, where there are groups
   ///   errors   of the storage, of damage, of `rewrite`: the runs that were written give their
   ///            places back
   Result<Written> write(const Version& before, StepLog& steps, State& state,
-                        const RewriteItem* rewrite = nullptr);
+                        const RewriteItem* rewrite = nullptr, bool is_checkpoint = false);
   /// Puts the segments of a version, under this name, into the changes of the writer.
   Result<void> put(Written& written, std::string_view name);
 
