@@ -315,6 +315,7 @@ void add_store_calls(std::vector<Call>& all) {
     all.push_back({std::move(name), [run](World& world) { return code_of(run(world)); }});
   };
   add("Store::commit", [](World& world) { return world.store->commit(); });
+  add("Store::drop", [](World& world) { return world.store->drop({}); });
   add("Store::rollback", [](World& world) { return world.store->rollback(); });
   add("Store::compact", [](World& world) { return world.store->compact(); });
   add("Store::close", [](World& world) { return world.store->close(); });

@@ -209,12 +209,56 @@ void record_transactions(Scenario& scenario) {
   });
 }
 
+const auto kCrawl = std::to_array<PartName>(
+    {{SegmentKind::kDrum, "keys"}, {SegmentKind::kFrontier, std::string(Frontier::kDefaultName)}});
+
+/// A frontier, and a DRUM that belongs to it.
+void make_crawl(Store& store) {
+  const DrumOptions options{.bucket_count = 4, .memory_bytes = 1 << 20, .parallel = false};
+  auto keys = must(Drum<std::uint64_t>::open(store, "keys", options));
+  auto frontier = open_frontier(store);
+  do_step(store, frontier, 0, {});
+  for (std::uint64_t key = 0; key < 50; ++key) must(keys.update(Random(key).next()));
+  must(keys.merge());
+  must(frontier.close());
+  must(keys.close());
+}
+
+/// Both are dropped, and made anew.
+void record_drop(Scenario& scenario) {
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    must(must(Drum<std::uint64_t>::open(store, "kept")).close());  // kOwner
+    make_crawl(store);
+  }
+  scenario.begin_with_bytes(contents(*scenario.file()));
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  must(store.drop(kCrawl));
+  scenario.acknowledge();
+  make_crawl(store);
+  scenario.acknowledge();
+}
+
+/// After a crash both are there, or neither is.
+void use_dropped(std::unique_ptr<Storage> storage) {
+  auto store = open_store(std::move(storage));
+  const auto snapshot = must(store.snapshot());
+  const bool has_keys = !drum_info(store, "keys").name.empty();
+  if (has_keys == must(FrontierView::list(snapshot)).empty()) {
+    throw std::runtime_error("one part of two was dropped alone");
+  }
+  if (has_keys) must(store.drop(kCrawl));
+  make_crawl(store);
+  must(store.close());
+}
+
 }  // namespace
 
 std::span<const CrashWorkload> frontier_workloads() {
   static constexpr auto kWorkloads = std::to_array<CrashWorkload>({
       {"frontier", record_frontier, use_frontier},
       {"frontier in transactions and compaction", record_transactions, use_frontier},
+      {"drop", record_drop, use_dropped},
   });
   return kWorkloads;
 }

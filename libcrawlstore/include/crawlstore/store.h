@@ -64,6 +64,12 @@ struct OpenOptions {
 /// kCancelled, and what was committed stands.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
+/// A part of a store: the kind of the segment that bears its name, and the name.
+struct PartName {
+  SegmentKind kind{};
+  std::string name{};
+};
+
 class Store {
  public:
   /// Creates `path` atomically and opens it. Never replaces a file.
@@ -99,6 +105,17 @@ class Store {
   ///           into this one: then nothing more is written, and every later call says so, too
   ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
   [[nodiscard]] Result<Generation> commit();
+
+  /// Takes DRUMs, queues and frontiers out of the store, with all that is theirs, in one commit
+  /// with everything that waits; or none of them. Their names are free at once. Snapshots keep what
+  /// they have, rollback() brings the parts back; later commits reuse the room, as ever.
+  ///   parts   one that is named twice counts once
+  ///   errors  kUnknownName: one is not in the file; kInvalidArgument: one is open, of another
+  ///           kind, or a DRUM with the name of a page database, which may keep its keys there;
+  ///           kReentrant inside a transaction; those of commit(). Then nothing was dropped,
+  ///           and what waited in others waits on
+  ///   cost    that of commit(), and O(segments); reads nothing of the parts
+  [[nodiscard]] Result<Generation> drop(std::span<const PartName> parts);
 
   /// Back to the content of the previous generation, as a new generation. Pending requests are
   /// dropped. Reads all runs of the previous one.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,10 @@ struct Kind {
   Result<void> (*verify_rest)(SegmentVerifier& segments) = nullptr;
   /// The finding about a segment that no owner names, for kinds that own others.
   const char* unnamed = nullptr;
+  /// Whether Store::drop() takes segments of the kind, with those that they own.
+  bool can_be_dropped = false;
+  /// Those of this kind may need the one that has their name, which then cannot be dropped.
+  std::optional<SegmentKind> needed_by{};
   /// Advice to people about damage in the segment: what is lost with it, and what helps.
   const char* advice = "";
 };

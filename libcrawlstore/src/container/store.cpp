@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "container/compact.h"
 #include "container/create.h"
+#include "container/drop_parts.h"
 #include "container/reader.h"
 #include "container/rollback.h"
 #include "container/store_call.h"
@@ -133,7 +134,7 @@ StoreImpl::AllLocked::~AllLocked() {
   for (auto it = participants_.rbegin(); it != participants_.rend(); ++it) (*it)->mutex.unlock();
 }
 
-Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
+Result<Generation> StoreImpl::commit_locked(CommitScope scope, std::span<const SegmentId> removed) {
   CRAWLSTORE_TRY(writer->check_not_poisoned());
   const AllLocked locked(*this);
   std::vector<Participant*> ready;
@@ -145,7 +146,10 @@ Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
     }
     ready.push_back(participant);
   }
-  if (committed) committed = writer->commit();
+  if (committed) {
+    for (const SegmentId id : removed) writer->remove(id);
+    committed = writer->commit();
+  }
   if (!committed) writer->drop_changes();
   for (Participant* participant : ready) {
     committed ? participant->published() : participant->dropped();
@@ -301,6 +305,17 @@ Result<Generation> Store::commit() {
   CRAWLSTORE_TRY(impl->check_open());
   CRAWLSTORE_TRY(impl->settle());  // where nothing waits, what is there becomes durable
   return impl->commit_all();
+}
+
+Result<Generation> Store::drop(std::span<const PartName> parts) {
+  const auto impl = impl_;  // the Store may go inside a report
+  CRAWLSTORE_TRY(impl->check_outside("Store::drop() was called inside a transaction"));
+  const StoreCall call(impl);
+  const std::lock_guard lock(impl->turn);
+  CRAWLSTORE_TRY(impl->check_ready());
+  CRAWLSTORE_TRY(const auto segments, container::find_segments_to_drop(*impl, parts));
+  CRAWLSTORE_TRY(impl->settle());
+  return impl->commit_all(CommitScope::kEverything, segments);
 }
 
 Result<Generation> Store::rollback(const Progress& progress) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -106,9 +107,11 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     std::vector<Participant*> participants_;
   };
 
-  /// Commits the pending state of all participants. The turn is held.
-  Result<Generation> commit_all(CommitScope scope = CommitScope::kEverything) {
-    return change([&] { return report_commit([&] { return commit_locked(scope); }); });
+  /// Commits the pending state of all participants, and removes these segments, which are of none.
+  /// The turn is held.
+  Result<Generation> commit_all(CommitScope scope = CommitScope::kEverything,
+                                std::span<const SegmentId> removed = {}) {
+    return change([&] { return report_commit([&] { return commit_locked(scope, removed); }); });
   }
   /// Makes the opened generation durable: the process that made it may have died, or failed, before
   /// it was. The turn is held.
@@ -152,7 +155,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   std::atomic<std::uint64_t> gone_on_ = 0;          // the thread that a handle went on
   std::atomic<std::uint64_t> dropping_thread_ = 0;  // the thread that a Transaction went on
   std::atomic<bool> is_orphaned_ = false;           // the Store went
-  Result<Generation> commit_locked(CommitScope scope);
+  Result<Generation> commit_locked(CommitScope scope, std::span<const SegmentId> removed);
   template <class Compact>
   Result<CompactReport> compact_with(const Compact& work);
 };

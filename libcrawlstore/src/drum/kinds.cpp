@@ -28,6 +28,8 @@ std::vector<container::Kind> kinds() {
        .describe = describe_drum,
        .verify = verify_drum,
        .unnamed = "no drum names this segment",
+       .can_be_dropped = true,
+       .needed_by = kPages,  // for the keys of its pages
        .advice = "`crawlstore recover FILE NEW` takes a generation of which more can be read, or "
                  "leaves the DRUM out, and says so"},
       {.rule = {kDrumPartition, "drum_partition", kBlob, kDrum, kDrumFeature},

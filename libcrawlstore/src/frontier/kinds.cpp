@@ -37,6 +37,7 @@ std::vector<container::Kind> kinds() {
        .describe = describe_frontier,
        .verify = verify_frontier,
        .unnamed = "no frontier names this segment",
+       .can_be_dropped = true,
        .advice = kAdvice},
   };
 }

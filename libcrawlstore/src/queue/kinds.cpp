@@ -26,6 +26,7 @@ std::vector<container::Kind> kinds() {
        .describe = describe_queue,
        .verify = verify_queue,
        .unnamed = "no queue names this segment",
+       .can_be_dropped = true,
        .advice = kAdvice},
   };
 }
