@@ -121,6 +121,7 @@ class DrumStream {
     if (!arrival) return;
     if (is_merge) order_.told(answer, *arrival);
     if (!is_merge) order_.number(*arrival, answer.sequence);
+    if (totals_.answers % 8 == 0) expect_found(key);
     if (plan_.reentrant && random_.below(6) == 0) {
       ++totals_.nested;
       submit_one();
@@ -223,11 +224,21 @@ class DrumStream {
     }
   }
 
+  void expect_found(std::uint64_t key) {
+    const auto known = model_.map().find(key);
+    const auto found = must(core_->find(key_of(key)));
+    ASSERT_EQ(found.has_value(), known != model_.map().end()) << "key " << key;
+    if (found) {
+      EXPECT_EQ(string_of(*found), known->second) << "key " << key;
+    }
+  }
+
   /// Answered at once, exactly, whatever waits where.
   void look() {
     for (int i = 0; i < 3; ++i) {
       const std::uint64_t key = request().key;
       EXPECT_EQ(must(core_->contains(key_of(key))), model_.map().contains(key)) << "key " << key;
+      expect_found(key);
     }
     if (random_.below(8) != 0) return;
     must(store_->commit());

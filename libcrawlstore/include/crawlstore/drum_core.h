@@ -55,6 +55,9 @@ struct RawAnswer {
 /// drops the transaction. Empty = nobody.
 using RawSink = std::function<void(std::span<const RawAnswer>)>;
 
+/// Whether a key is dropped, with the value that it has by then. A callback (store.h).
+using ShouldDropKey = std::function<bool(Key16 key, std::span<const std::byte> value)>;
+
 /// A DRUM now, pending requests included.
 struct DrumStatus {
   std::uint64_t key_count = 0;      ///< unique keys, as of the last merge
@@ -98,6 +101,16 @@ class DrumCore {
   [[nodiscard]] Result<MergeReport> merge();
   /// merge() that sends answers of consumer 0 to `sink`. The sink that is attached stays so.
   [[nodiscard]] Result<MergeReport> merge(RawSink sink);
+  /// Merges, as merge() does, the buckets that have heads from the first to the last (of keys of 8
+  /// bytes: the keys), both included, and drops keys in that range; all others stay. Answers are
+  /// those of merge(). Returns how many are gone. DRUMs with and without values can.
+  ///   should_drop  asked once for each key in the range, ascending, on this thread; keys that
+  ///                wait among them. What it throws is thrown on: no bucket that is not committed
+  ///                has changed, and what waits for it still does
+  ///   errors       those of merge(): buckets that are committed by then, some at a time, stay so
+  ///   cost         reads these buckets, and writes them anew
+  [[nodiscard]] Result<std::uint64_t> drop_keys(std::uint64_t first_head, std::uint64_t last_head,
+                                                const ShouldDropKey& should_drop);
   /// Merges if some bucket calls for it; what submissions do by themselves with auto_merge.
   [[nodiscard]] Result<MergeReport> merge_if_full();
   /// Sends answers as Drum::take_results does.
@@ -110,6 +123,8 @@ class DrumCore {
   [[nodiscard]] Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
   /// Whether the DRUM has the key, as Drum::contains tells.
   [[nodiscard]] Result<bool> contains(Key16 key) const;
+  /// The value's bytes, copied, of a key that the DRUM has or will have, as Drum::find tells.
+  [[nodiscard]] Result<std::optional<std::vector<std::byte>>> find(Key16 key) const;
   /// Inserts as Drum::insert does; value as of an update. No other consumer is named ".insert".
   [[nodiscard]] Result<bool> insert(Key16 key, std::span<const std::byte> value);
   /// Adds to the count of URLs that were keyed as they are.

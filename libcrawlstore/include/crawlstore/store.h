@@ -13,11 +13,11 @@
 /// Errors: every call may also fail with kClosed, kForked, kPoisoned.
 ///
 /// Callbacks: functions of the program that are called in the middle of the work: Progress,
-/// RankProgress, reports, PagesOptions::unparsed, what PageDb::forget() and Frontier::rewrite()
-/// ask, rules of a normalizer. Inside one, each call that changes, commits or closes the store or a
-/// part of it gives kReentrant, and so do those that read what waits, or the writer:
-/// Store::snapshot(), Drum::lookup(), Drum::contains(). Counters, generation, file_bytes and status
-/// are free, and so are snapshots that are open, or opened by path.
+/// RankProgress, reports, PagesOptions::unparsed, what PageDb::forget(), Frontier::rewrite() and
+/// DrumCore::drop_keys() ask, rules of a normalizer. Inside one, each call that changes, commits or
+/// closes the store or a part of it gives kReentrant, and so do those that read what waits, or the
+/// writer: Store::snapshot(), Drum::lookup(), contains() and find(). Counters, generation,
+/// file_bytes and status are free, and so are snapshots that are open, or opened by path.
 /// Other threads may use the store, but may have to wait for the work, so that the callback must
 /// not wait for them. What it throws stops the work as a "no" would, and is thrown on: the store
 /// is as it was before, but for commits that the call makes on its way. A handle that goes inside

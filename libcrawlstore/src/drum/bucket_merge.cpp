@@ -109,7 +109,7 @@ class Walk {
     std::vector<std::span<const std::uint64_t>> spans;
     std::vector<std::span<const std::uint64_t>> tails;
     starts_.reserve(out_.batches.size());
-    is_plain_ = job_.shape.value_bytes == 0;
+    is_plain_ = job_.shape.value_bytes == 0 && job_.filter == nullptr;
     for (const auto& batch : out_.batches) {
       starts_.push_back(key_count_);
       key_count_ += batch.key_count;
@@ -124,6 +124,7 @@ class Walk {
     }
     out_.duplicate.assign(key_count_, 0);
     sorted_.sort(spans, tails);
+    if (key_count_ == 0) return {};
     if (sorted_.keys().front() < job_.first_key || sorted_.keys().back() > job_.last_key) {
       const auto offset =
           job_.key_runs.empty() ? Error::kNoOffset : job_.key_runs.front().offset_bytes;
@@ -161,9 +162,10 @@ class Walk {
   }
 
   Result<void> emit(Key16 key, std::span<const std::byte> value) {
-    if (job_.keep_key != nullptr && !(*job_.keep_key)(key, value)) {
-      out_.changed = true;
-      return {};
+    if (job_.filter != nullptr && job_.filter->covers(key.head)) {
+      CRAWLSTORE_TRY(const bool stays, job_.filter->keeps(key, value));
+      out_.changed = out_.changed || !stays;
+      if (!stays) return {};
     }
     CRAWLSTORE_TRY(const auto writer, this->writer(key.head));
     ++out_.key_count;
@@ -187,7 +189,7 @@ class Walk {
   }
 
   Result<void> copy_rest(PartitionCursor& cursor) {
-    if (job_.shape.value_bytes == 0) {
+    if (job_.shape.value_bytes == 0 && job_.filter == nullptr) {
       while (!cursor.at_end()) {
         CRAWLSTORE_TRY(const auto copied, emit_keys(cursor.keys(), cursor.tails()));
         CRAWLSTORE_TRY(cursor.advance(copied));

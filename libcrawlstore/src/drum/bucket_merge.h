@@ -27,8 +27,18 @@ struct WaitingRequests {
   std::uint64_t first_sequence = 0;
 };
 
-/// Whether a key stays, with the value that it would have after a merge. Any thread may call it.
-using KeepKey = std::function<bool(Key16 key, std::span<const std::byte> value)>;
+/// Drops keys in a merge: of the heads from the first to the last those that `keeps` says no to.
+struct KeyFilter {
+  std::uint64_t first_head = 0;
+  std::uint64_t last_head = ~std::uint64_t{0};
+  /// Whether a key stays, with the value that it has after the merge. An error ends the merge. The
+  /// thread that merges calls it, and no other.
+  std::function<Result<bool>(Key16 key, std::span<const std::byte> value)> keeps;
+
+  [[nodiscard]] bool covers(std::uint64_t head) const {
+    return first_head <= head && head <= last_head;
+  }
+};
 
 /// The input of a merge. The caller's thread makes it and reserves all extents.
 struct MergeJob {
@@ -44,7 +54,7 @@ struct MergeJob {
   std::vector<container::Run::Use> uses;  // of old_run, key_runs and aux_runs
   std::vector<WaitingRequests> waiting;   // they arrived after those of the runs
   bool is_last_slice = true;              // of the bucket's requests
-  const KeepKey* keep_key = nullptr;      // outlives the job; nullptr: all keys stay
+  const KeyFilter* filter = nullptr;      // outlives the job; nullptr: all keys stay
   Shape shape;
   std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut, where heads differ
   std::vector<SegmentId> piece_segments;  // one for each piece, as are the writers

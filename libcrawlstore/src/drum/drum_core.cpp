@@ -9,9 +9,11 @@
 //   newer requests is written, sealed requests and arrays[b] are.
 // - A sequence that a dispatcher has seen is below what the file says (but with Durability::kNone).
 #include <algorithm>
+#include <exception>
 
 #include "base/assert.h"
 #include "base/inside.h"
+#include "container/caller_function.h"
 #include "container/run_io.h"
 #include "drum/choose_buckets.h"
 #include "drum/drum_impl.h"
@@ -311,6 +313,29 @@ Result<MergeReport> DrumCore::merge() {
 Result<MergeReport> DrumCore::merge(RawSink sink) {
   const StoreCall call(impl_);
   return impl_->merge_with(std::move(sink));
+}
+
+/// A merge that fails leaves no trace: what the function throws is thrown on after it.
+Result<std::uint64_t> DrumCore::drop_keys(std::uint64_t first_head, std::uint64_t last_head,
+                                          const ShouldDropKey& should_drop) {
+  const StoreCall call(impl_);
+  const auto called = called_by(*impl_->store, should_drop);
+  std::exception_ptr thrown;
+  std::uint64_t count = 0;
+  const auto keeps = [&](Key16 key, std::span<const std::byte> value) -> Result<bool> {
+    try {
+      const bool drops = called(key, value);
+      count += drops ? 1 : 0;
+      return !drops;
+    } catch (...) {
+      thrown = std::current_exception();
+      return fail(Errc::kCancelled, "the function that drops keys failed");
+    }
+  };
+  const drum::KeyFilter filter{first_head, last_head, keeps};
+  const auto merged = impl_->merge(MergeCall::kAll, &filter);
+  if (thrown) std::rethrow_exception(thrown);
+  return merged.map([&](const MergeReport&) { return count; });
 }
 
 Result<MergeReport> DrumCore::merge_if_full() {

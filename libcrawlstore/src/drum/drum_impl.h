@@ -153,17 +153,18 @@ struct DrumCore::Impl : Participant {
   Result<void> redistribute(std::size_t first, std::size_t count);
 
   // drum_merge.cpp
-  /// With `keep_key`, keys of buckets with requests go where it says no. Only keys with values can.
-  Result<MergeReport> merge(MergeCall call, const drum::KeepKey* keep_key = nullptr);
+  /// With a filter the buckets that it meets are merged, those without requests too, and no other.
+  Result<MergeReport> merge(MergeCall call, const drum::KeyFilter* filter = nullptr);
   Result<MergeReport> merge_with(RawSink sink);
   template <class Work>
   Result<MergeReport> reported(const Work& work);
-  Result<MergeReport> merge_locked(MergeCall call, const drum::KeepKey* keep_key);
+  Result<MergeReport> merge_locked(MergeCall call, const drum::KeyFilter* filter);
   Result<MergeReport> merge_planned(std::span<const PlannedMerge> plan);
   Result<MergeReport> relieve();
   Result<MergeReport> relieve_locked();
   Result<void> reserve_sequences();
-  Result<void> start_merge(MergeCall call, std::vector<PlannedMerge>& plan);
+  Result<void> start_merge(MergeCall call, const drum::KeyFilter* filter,
+                           std::vector<PlannedMerge>& plan);
   Result<void> launch(std::span<const PlannedMerge> planned);
   Result<void> merge_some(MergeFlight& merging);
   Result<void> arrive(MergeFlight& landing);
@@ -179,8 +180,9 @@ struct DrumCore::Impl : Participant {
   // drum_plan.cpp
   void seal(std::size_t bucket);
   void forget_sealed(const std::vector<drum::WaitingRequests>& answered);
-  Result<void> plan_bucket(std::size_t bucket, std::vector<PlannedMerge>& plan);
-  Result<std::vector<PlannedMerge>> plan_merges(bool only_full);
+  Result<void> plan_bucket(std::size_t bucket, const drum::KeyFilter* filter,
+                           std::vector<PlannedMerge>& plan);
+  Result<std::vector<PlannedMerge>> plan_merges(bool only_full, const drum::KeyFilter* filter);
   [[nodiscard]] std::uint64_t waiting_bytes(std::size_t bucket) const;
   [[nodiscard]] std::size_t next_in_sweep() const;
   [[nodiscard]] bool next_sweep_is_planned() const;
@@ -236,7 +238,8 @@ struct DrumCore::Impl::PlannedMerge {
   std::size_t run_count = 0;
   std::uint64_t request_bytes = 0;
   bool is_last_slice = true;
-  const drum::KeepKey* keep_key = nullptr;  // as in MergeJob
+  const drum::KeyFilter* filter = nullptr;  // as in MergeJob; of the last slice only
+  std::uint64_t filtered_bytes = 0;         // of the partition, if there is a filter
 };
 
 /// Merges under way. The thread of the flight and the thread that waits for it share them; each

@@ -40,7 +40,7 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::insertion_of(Key16 key) {
   CRAWLSTORE_TRY(const bool waits, is_inserted(key));
   if (waits) return Insertion::kKnown;
   if (store->in_transaction()) return Insertion::kTaken;  // is_inserted() has seen its requests
-  if (tentative_arrays[bucket].inserts(key, hash)) return Insertion::kUndecided;
+  if (tentative_arrays[bucket].find(key, hash)) return Insertion::kUndecided;
   CRAWLSTORE_TRY(const bool is_tentative, is_logged(bucket, true, key));
   return is_tentative ? Insertion::kUndecided : Insertion::kTaken;
 }
@@ -93,11 +93,6 @@ Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value,
   if (wanted.commit) call.hold(*this);
   CRAWLSTORE_TRY(after_submit(wanted));
   return true;
-}
-
-Result<bool> DrumCore::insert(Key16 key, std::span<const std::byte> value) {
-  StoreCall call;
-  return impl_->insert(key, value, call);
 }
 
 }  // namespace crawlstore

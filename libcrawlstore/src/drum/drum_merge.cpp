@@ -119,7 +119,8 @@ Result<void> DrumCore::Impl::reserve_sequences() {
   return {};
 }
 
-Result<void> DrumCore::Impl::start_merge(MergeCall call, std::vector<PlannedMerge>& plan) {
+Result<void> DrumCore::Impl::start_merge(MergeCall call, const drum::KeyFilter* filter,
+                                         std::vector<PlannedMerge>& plan) {
   // All locks are held, so that no thread transfers requests between the commit and the plan.
   const StoreImpl::AllLocked locked(*store);
   CRAWLSTORE_TRY(check_usable());
@@ -132,7 +133,7 @@ Result<void> DrumCore::Impl::start_merge(MergeCall call, std::vector<PlannedMerg
       return tl::unexpected<Error>(committed.error());
     }
   }
-  CRAWLSTORE_TRY(auto planned, plan_merges(call == MergeCall::kFullBuckets));
+  CRAWLSTORE_TRY(auto planned, plan_merges(call == MergeCall::kFullBuckets, filter));
   plan = std::move(planned);
   look_for_full_buckets();
   if (!plan.empty()) {
@@ -142,17 +143,17 @@ Result<void> DrumCore::Impl::start_merge(MergeCall call, std::vector<PlannedMerg
   return reserve_sequences();
 }
 
-/// Starts the merges of whole buckets, or of one slice.
+/// Starts the merges of whole buckets, or of one slice. Filters are asked by this thread only.
 Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
   CRAWLSTORE_ASSERT(flight == nullptr && !planned.empty());
   auto next = std::make_unique<MergeFlight>();
   next->ends_slice = !planned.back().is_last_slice;
   for (const PlannedMerge& one : planned) {
     CRAWLSTORE_TRY(auto job, make_job(one));
-    job.keep_key = one.keep_key;
+    job.filter = one.filter;
     next->outcomes.emplace_back().job = std::move(job);
   }
-  if (current_options().parallel) {
+  if (current_options().parallel && planned.front().filter == nullptr) {
     try {
       next->other =
           std::async(std::launch::async, [this, &merging = *next] { return merge_some(merging); });
@@ -245,10 +246,12 @@ Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> 
   const auto launch_next = [&]() -> Result<void> {
     std::size_t count = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t filtered_bytes = 0;
     do {
       bytes += plan[count].request_bytes;
+      filtered_bytes += plan[count].filtered_bytes;
     } while (plan[count++].is_last_slice && count < plan.size() && bytes < flight_bytes() &&
-             plan[count].is_last_slice);
+             filtered_bytes < kGroupBytes && plan[count].is_last_slice);
     const auto next = plan.first(count);
     plan = plan.subspan(count);
     return launch(next);
@@ -273,10 +276,10 @@ Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> 
   return group.report;
 }
 
-Result<MergeReport> DrumCore::Impl::merge(MergeCall call, const drum::KeepKey* keep_key) {
+Result<MergeReport> DrumCore::Impl::merge(MergeCall call, const drum::KeyFilter* filter) {
   CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
   const std::lock_guard lock(store->turn);
-  return store->change([&] { return reported([&] { return merge_locked(call, keep_key); }); });
+  return store->change([&] { return reported([&] { return merge_locked(call, filter); }); });
 }
 
 /// Merges with `sink` as that of consumer 0. It keeps the turn, so that no other merge uses it.
@@ -310,7 +313,7 @@ Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
   return ended;
 }
 
-Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call, const drum::KeepKey* keep_key) {
+Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call, const drum::KeyFilter* filter) {
   MergeReport report;
   CRAWLSTORE_TRY(land_and_commit(report));
   // All that is stored becomes durable even if no request waits.
@@ -318,11 +321,10 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call, const drum::Kee
     CRAWLSTORE_TRY(store->settle());
   }
   std::vector<PlannedMerge> plan;
-  if (const auto started = start_merge(call, plan); !started) {
+  if (const auto started = start_merge(call, filter, plan); !started) {
     unlock_runs();
     return tl::unexpected<Error>(started.error());
   }
-  for (PlannedMerge& planned : plan) planned.keep_key = keep_key;
   if (!plan.empty()) {
     const auto merged = merge_planned(plan);
     if (!merged) return merged;

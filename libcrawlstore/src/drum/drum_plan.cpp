@@ -41,8 +41,10 @@ void DrumCore::Impl::forget_sealed(const std::vector<drum::WaitingRequests>& ans
   sealed_bytes -= total_bytes(answered);
 }
 
-/// Plans all that waits for the bucket, in slices that fit the memory.
-Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedMerge>& plan) {
+/// Plans all that waits for the bucket, in slices that fit the memory. A filter is asked in the
+/// last one, when the values are known; it has the bucket merged even if nothing waits.
+Result<void> DrumCore::Impl::plan_bucket(std::size_t index, const drum::KeyFilter* filter,
+                                         std::vector<PlannedMerge>& plan) {
   drum::Bucket& bucket = state.buckets[index];
   CRAWLSTORE_ASSERT(!bucket.is_planned);
   std::uint64_t waiting = arrays[index].key_count();
@@ -53,7 +55,8 @@ Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedM
     waiting = 0;
   }
   seal(index);
-  if (bucket.pending.empty() && sealed[index].empty()) return {};
+  const bool is_filtered = filter != nullptr && bucket.partition_run != nullptr;
+  if (bucket.pending.empty() && sealed[index].empty() && !is_filtered) return {};
   bucket.is_planned = true;
   bucket.locked_run_count = bucket.pending.keys.size();
   PlannedMerge slice{bucket.first_key, 0, 0, false};
@@ -76,14 +79,22 @@ Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedM
   if (waiting != 0) begin_slice(waiting);
   slice.request_bytes += total_bytes(sealed[index]);
   slice.is_last_slice = true;
+  slice.filter = filter;
+  if (is_filtered) slice.filtered_bytes = bucket.partition_run->ref().payload_bytes;
   plan.push_back(slice);
   return {};
 }
 
-Result<std::vector<DrumCore::Impl::PlannedMerge>> DrumCore::Impl::plan_merges(bool only_full) {
+Result<std::vector<DrumCore::Impl::PlannedMerge>> DrumCore::Impl::plan_merges(
+    bool only_full, const drum::KeyFilter* filter) {
   std::vector<PlannedMerge> plan;
   for (std::size_t b = 0; b < state.buckets.size(); ++b) {
-    if (!only_full || calls_for_merge(state.buckets[b])) CRAWLSTORE_TRY(plan_bucket(b, plan));
+    if (only_full && !calls_for_merge(state.buckets[b])) continue;
+    if (filter != nullptr && (state.last_key(b) < filter->first_head ||
+                              filter->last_head < state.buckets[b].first_key)) {
+      continue;
+    }
+    CRAWLSTORE_TRY(plan_bucket(b, filter, plan));
   }
   return plan;
 }
@@ -160,7 +171,7 @@ Result<std::vector<DrumCore::Impl::PlannedMerge>> DrumCore::Impl::plan_sweep() {
     CRAWLSTORE_TRY(transfer_arrays(first, end));
     return plan;
   }
-  for (std::size_t b = first; b < end; ++b) CRAWLSTORE_TRY(plan_bucket(b, plan));
+  for (std::size_t b = first; b < end; ++b) CRAWLSTORE_TRY(plan_bucket(b, nullptr, plan));
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,8 +13,16 @@
 #include <crawlstore/types.h>
 
 #include "container/run.h"
+#include "drum/shape.h"
 
 namespace crawlstore::drum {
+
+/// Returns the value that the last update or check_update of the key in a key run has, or nothing.
+///   payload  aligned to 8 bytes
+///   errors   kSegmentInvalid
+///   cost     O(bytes of the payload)
+Result<std::optional<std::vector<std::byte>>> find_in_run(std::span<const std::byte> payload,
+                                                          Shape shape, Key16 key);
 
 /// The keys of the updates and check_updates among some requests, sorted: a merge inserts them.
 class InsertedKeys {

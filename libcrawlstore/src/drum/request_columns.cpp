@@ -73,31 +73,39 @@ std::uint64_t RequestColumns::memory_bytes() const {
   return keys_.memory_bytes() + tails_.memory_bytes() + repeats_.memory_bytes() +
          tags_.capacity() * 2 + sequences_.capacity() * 8 + value_lengths_.capacity() * 4 +
          values_.capacity() + aux_lengths_.capacity() * 4 + auxes_.memory_bytes() +
-         inserts_.memory_bytes();
+         inserts_.memory_bytes() + begins_.memory_bytes();
 }
 
 void RequestColumns::index_inserts() const {
   const std::size_t count = keys_.size();
-  if (indexed_count_ == count) return;
+  std::size_t place = inserts_.end();
+  if (place == count) return;
   const auto hash_at = [this](std::size_t i) { return InsertIndex::hash_of(key_at(i)); };
   // Room as if all were different, but in no larger steps than there are keys.
-  while (indexed_count_ < count) {
-    const std::size_t end =
-        std::min(count, indexed_count_ + std::max<std::size_t>(16, inserts_.size()));
-    inserts_.reserve(inserts_.size() + end - indexed_count_, hash_at);
-    for (; indexed_count_ < end; ++indexed_count_) {
-      if (!is_insert(indexed_count_)) continue;
-      const Key16 key = key_at(indexed_count_);
-      const std::uint64_t hash = InsertIndex::hash_of(key);
-      const auto is_key = [&](std::size_t i) { return key_at(i) == key; };
-      if (!inserts_.contains(hash, is_key)) inserts_.add(hash, indexed_count_);
+  while (place < count) {
+    const std::size_t end = std::min(count, place + std::max<std::size_t>(16, inserts_.size()));
+    inserts_.reserve(inserts_.size() + end - place, hash_at);
+    for (; place < end; ++place) {
+      if (!is_insert(place)) continue;
+      const Key16 key = key_at(place);
+      inserts_.note(InsertIndex::hash_of(key), place,
+                    [&](std::size_t i) { return key_at(i) == key; });
     }
+    inserts_.set_end(place);
   }
 }
 
-bool RequestColumns::inserts(Key16 key, std::uint64_t hash) const {
+std::optional<std::span<const std::byte>> RequestColumns::find(Key16 key,
+                                                               std::uint64_t hash) const {
   index_inserts();
-  return inserts_.contains(hash, [&](std::size_t i) { return key_at(i) == key; });
+  const auto place = inserts_.find(hash, [&](std::size_t i) { return key_at(i) == key; });
+  if (!place) return std::nullopt;
+  const std::span<const std::byte> all(values_);
+  if (!value_lengths_.empty()) {
+    return all.subspan(begins_.find(value_lengths_, *place), value_lengths_[*place]);
+  }
+  const std::size_t value_bytes = all.size() / keys_.size();
+  return all.subspan(*place * value_bytes, value_bytes);
 }
 
 RequestColumns::View RequestColumns::view() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "drum/repeat_notes.h"
 #include "drum/shape.h"
 #include "drum/slabs.h"
+#include "drum/value_begins.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
@@ -123,11 +125,12 @@ class alignas(kLineBytes) RequestColumns {
   };
   [[nodiscard]] View view() const;
 
-  /// Whether there is an update or a check_update of the key. Threads: one at a time.
+  /// Returns the value of the last update or check_update of the key, or nothing. Valid until the
+  /// next append. Threads: one at a time.
   ///   hash  InsertIndex::hash_of(key)
   ///   cost  O(1) for itself and for each request since the last call; 5 to 11 bytes a key
-  [[nodiscard]] bool inserts(Key16 key, std::uint64_t hash) const;
-  /// Prefetches the memory that inserts() will use.
+  [[nodiscard]] std::optional<std::span<const std::byte>> find(Key16 key, std::uint64_t hash) const;
+  /// Prefetches the memory that find() will use.
   void prefetch_inserts(std::uint64_t hash) const { inserts_.prefetch(hash); }
 
   /// The destination of runs: logs of a bucket, key run `id`, and auxiliary run `id` + 1.
@@ -186,8 +189,8 @@ class alignas(kLineBytes) RequestColumns {
   std::vector<std::uint32_t> aux_lengths_;  // empty: all uniform_aux_bytes_
   ByteSlabs auxes_;
   std::uint64_t other_bytes_ = 0;  // of the requests, in addition to key_bytes()
-  mutable InsertIndex inserts_;    // of the first indexed_count_ keys
-  mutable std::size_t indexed_count_ = 0;
+  mutable InsertIndex inserts_;    // of the first keys, up to its end()
+  mutable ValueBegins begins_;     // if values have any length
 };
 
 inline Key16 key_of(const RawRequest& request) {

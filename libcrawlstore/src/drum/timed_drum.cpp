@@ -59,28 +59,13 @@ DrumOptions drum_options(const TimedDrumOptions& options) {
   return drum;
 }
 
-/// A request whose answer nobody receives.
-Result<RawRequest> request_of(const DrumCore& core, DrumOperation operation, std::uint64_t key) {
+/// An update whose answer nobody receives.
+Result<RawRequest> update_of(const DrumCore& core, std::uint64_t key) {
   auto& drum = Inside::of(core);
   const std::lock_guard lock(drum.mutex);
   CRAWLSTORE_TRY(drum.check_usable());
   CRAWLSTORE_TRY(const std::uint16_t nobody, drum.make_nobody());
-  return RawRequest{operation, nobody, key, {}, {}};
-}
-
-/// Makes a merge look at each bucket that has keys.
-Result<void> touch_buckets(DrumCore& core) {
-  auto& drum = Inside::of(core);
-  CRAWLSTORE_TRY(RawRequest request, request_of(core, DrumOperation::kCheck, 0));
-  std::vector<RawRequest> requests;
-  {
-    const std::lock_guard lock(drum.mutex);
-    for (const auto& bucket : drum.state.buckets) {
-      request.key = bucket.first_key;
-      if (bucket.partition_run) requests.push_back(request);
-    }
-  }
-  return core.submit(requests);
+  return RawRequest{DrumOperation::kUpdate, nobody, key, {}, {}};
 }
 
 }  // namespace
@@ -108,8 +93,7 @@ Result<void> TimedDrum::put(std::string_view key, std::string_view value,
     CRAWLSTORE_TRY(merge(now_ms_));
   }
   const auto bytes = encode({expires_ms, key, value});
-  CRAWLSTORE_TRY(RawRequest request,
-                 request_of(*core_, DrumOperation::kUpdate, url_key(key, key_seed_)));
+  CRAWLSTORE_TRY(RawRequest request, update_of(*core_, url_key(key, key_seed_)));
   request.value = bytes;
   CRAWLSTORE_TRY(core_->submit(request));
   remember(key, {std::string(value), expires_ms});
@@ -144,16 +128,12 @@ Result<std::optional<TimedValue>> TimedDrum::get(std::string_view key, std::uint
 
 Result<void> TimedDrum::merge(std::uint64_t now_ms) {
   now_ms_ = std::max(now_ms_, now_ms);
-  auto& drum = Inside::of(*core_);
-  CRAWLSTORE_TRY(drum.store->check_outside("a merge was asked for inside a transaction"));
-  CRAWLSTORE_TRY(touch_buckets(*core_));
-  const drum::KeepKey keeps = [now_ms, seed = key_seed_](Key16 key, std::span<const std::byte> at) {
+  const auto is_over = [now_ms, seed = key_seed_](Key16 key, std::span<const std::byte> at) {
     const auto stored = parse(at);
     const bool is_ours = stored && url_key(stored->key, seed) == key.head;
-    return !is_ours || stored->expires_ms > now_ms;
+    return is_ours && stored->expires_ms <= now_ms;
   };
-  const StoreCall call(drum.shared_from_this());
-  CRAWLSTORE_TRY(drum.merge(MergeCall::kAll, &keeps));
+  CRAWLSTORE_TRY(core_->drop_keys(0, ~std::uint64_t{0}, is_over));
   recent_.clear();
   memory_bytes_ = 0;
   return {};
