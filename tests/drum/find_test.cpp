@@ -157,7 +157,7 @@ class Oracle {
   }
   /// Leaves requests sealed, and those of the dispatcher forgotten.
   void fail_to_merge() {
-    auto until = random_.below(40);
+    auto until = random_.below(5);
     const auto merged = core_->merge([&](std::span<const RawAnswer>) {
       if (until-- != 0) return;
       Map inside = known_;
@@ -259,6 +259,19 @@ TEST(Find, GivesTypedValues) {
   EXPECT_EQ(must(texts.core().find({1, 1})), std::nullopt);
   must(texts.close());
   EXPECT_EQ(texts.find(1).error().code, Errc::kClosed);
+}
+
+TEST(Find, GivesTheNewestValueThatMergesHaveFailedToTake) {
+  MemoryStore store;
+  auto texts = must(Texts::open(*store, "texts"));
+  for (const char* const value : {"first", "second"}) {
+    must(texts.check_update(1, value));
+    const auto merged = texts.core().merge([](auto) { throw std::runtime_error("as wanted"); });
+    EXPECT_EQ(merged.error().code, Errc::kDispatcherFailed);
+    EXPECT_EQ(must(texts.find(1)), value);
+  }
+  must(texts.check(1));
+  EXPECT_EQ(must(texts.find(1)), "second");
 }
 
 TEST(Find, SeesNoTransactionOfAnotherThread) {
