@@ -45,6 +45,14 @@ crawlstore_package_packages=(
   file
 )
 
+# What crawlstored needs to build.
+crawlstore_service_packages=(
+  libgrpc++-dev
+  libprotobuf-dev
+  protobuf-compiler
+  protobuf-compiler-grpc
+)
+
 # What pycrawlstore and its tests need.
 crawlstore_python_packages=(
   python3
@@ -65,6 +73,7 @@ crawlstore_test_packages=(
   "${crawlstore_package_packages[@]}"
   abigail-tools
   "${crawlstore_python_packages[@]}"
+  "${crawlstore_service_packages[@]}"
   appstream
   bash-completion
   btrfs-progs
@@ -80,9 +89,11 @@ crawlstore_test_packages=(
   man-db
   mold
   python3-flatbuffers
+  python3-grpcio
   python3-idna
   python3-jsonschema
   python3-protego
+  python3-protobuf
   python3-xlib
   shared-mime-info
   spin

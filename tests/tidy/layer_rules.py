@@ -34,6 +34,9 @@ OUTSIDE = {
     "inspector/ui": ["model", "inspector/core", "inspector/ui"],
     "inspector/shell": ["model", "inspector/core", "inspector/ui", "inspector/shell"],
     "inspector": ["model", "inspector/core", "inspector/ui", "inspector/shell", "inspector"],
+    "service/core": ["service/core"],
+    "service/server": ["service/core", "service/server"],
+    "service": ["service/core", "service/server", "service"],
     "examples": ["examples"],
     "bench": ["bench"],
 }
@@ -105,20 +108,22 @@ EXTERNAL = [
      "zstd stays inside format/, but for packed inputs"),
     (("zlib",), ("cli/unpacker.cpp",), "only packed inputs know zlib"),
     (("CLI/",), ("cli/parser.cpp", "cli/man_page", "cli/completion", "cli/described_verbs",
-                 "inspector/main.cpp", "examples/web_crawl.cpp"),
+                 "inspector/main.cpp", "examples/web_crawl.cpp", "service/crawlstored.cpp"),
      "CLI11 takes seconds to compile: cli/parser.h is for the verbs"),
     (("nlohmann/",), ("model/", "cli/", "inspector/core/", "bench/", *FREE),
      "the library speaks no JSON"),
     (("simdjson.h",), ("model/event_json_quick.cpp",), "simdjson is for lines of events"),
     (("unicode/",), ("libcrawlstore/src/base/url_host.cpp", "model/host_name.cpp"),
      "ICU is for hosts beyond ASCII"),
-    (("fmt/",), ("model/", "cli/", "inspector/", "examples/", "bench/", *FREE),
+    (("fmt/",), ("model/", "cli/", "inspector/", "service/", "examples/", "bench/", *FREE),
      "the library prints nothing"),
     (("re2/",), ("cli/", "inspector/core/"), "only filters know regular expressions"),
     (("boost/",), ("model/graph_layout.cpp", "bench/queue_boost.cpp"),
      "only the layout of graphs and a peer know Boost"),
     (("png.h",), ("inspector/shell/", *FREE), "only the headless shell writes pictures"),
     (("curl/",), ("examples/",), "only the examples fetch"),
+    (("grpc", "google/protobuf/"), ("service/server/", "service/crawlstored.cpp"),
+     "only the server knows gRPC"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),
     (("benchmark/",), ("bench/",), "only bench/ includes Google Benchmark"),
     (("absl/", "db.h", "igraph/", "leveldb/", "lmdb.h", "omp.h", "rocksdb/",
@@ -194,7 +199,7 @@ def check_layers(tree):
             target = resolve(tree, path, name)
             if target is None:
                 if name.startswith("crawlstore/") or (
-                        is_quoted and not name.endswith(("_generated.h", ".capnp.h"))):
+                        is_quoted and not name.endswith(("_generated.h", ".capnp.h", ".pb.h"))):
                     yield Finding(path, line, f'"{name}" is no file of this tree')
             elif target.endswith(".cpp"):
                 yield Finding(path, line, "includes a .cpp file")

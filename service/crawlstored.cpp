@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// crawlstored: a URLFrontier service on a crawl file. See --help.
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include "service/server/log.h"
+#include "service/server/service.h"
+
+namespace crawlstore::service {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+constexpr std::chrono::seconds kStopTime{5};
+constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+
+struct Options {
+  std::string file;
+  std::string listen = "127.0.0.1:7071";
+  std::uint64_t commit_ms = 100;
+  bool answers_before_commit = false;
+  std::uint64_t memory_mib = 32;
+  std::string tls_certificate;
+  std::string tls_key;
+};
+
+std::optional<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// nullptr: a file of a key cannot be read
+std::shared_ptr<grpc::ServerCredentials> credentials_of(const Options& options) {
+  if (options.tls_key.empty()) return grpc::InsecureServerCredentials();
+  const auto key = read_text(options.tls_key);
+  const auto certificate = read_text(options.tls_certificate);
+  if (!key || !certificate) {
+    log(LogLevel::kError, "no-certificate",
+        {{"key", options.tls_key}, {"certificate", options.tls_certificate}});
+    return nullptr;
+  }
+  grpc::SslServerCredentialsOptions tls;
+  tls.pem_key_cert_pairs.push_back({*key, *certificate});
+  return grpc::SslServerCredentials(tls);
+}
+
+/// The signals that end the service; blocked in all threads, for sigwait().
+sigset_t block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+int serve(const Options& options) {
+  const sigset_t signals = block_signals();
+  auto store = Store::open_or_create(options.file);
+  if (!store) {
+    log(LogLevel::kError, "cannot-open",
+        {{"file", options.file}, {"error", describe(store.error())}});
+    return kFailed;
+  }
+  auto crawls = Crawls::open(*store, options.memory_mib * kMebibyte);
+  if (!crawls) {
+    log(LogLevel::kError, "cannot-open",
+        {{"file", options.file}, {"error", describe(crawls.error())}});
+    return kFailed;
+  }
+  const auto credentials = credentials_of(options);
+  if (credentials == nullptr) return kFailed;
+
+  std::atomic<bool> is_whole = true;
+  CommitLoop::Options rules;
+  rules.interval = std::chrono::milliseconds(options.commit_ms);
+  rules.answers_before_commit = options.answers_before_commit;
+  CommitLoop loop(*store, *crawls, rules, [&is_whole](const Error& error) {
+    log(LogLevel::kError, "store-lost", {{"error", describe(error)}});
+    is_whole = false;
+    kill(getpid(), SIGTERM);
+  });
+  FrontierService service(*store, loop, options.listen);
+
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  // SO_REUSEPORT would let two services listen at one address, and each have half of the calls.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  int port = 0;
+  builder.AddListeningPort(options.listen, credentials, &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    log(LogLevel::kError, "cannot-listen", {{"address", options.listen}});
+    return kFailed;
+  }
+  log(LogLevel::kInfo, "listening",
+      {{"address", options.listen}, {"port", std::to_string(port)}, {"file", options.file}});
+  int signal = 0;
+  sigwait(&signals, &signal);
+  log(LogLevel::kInfo, "stopping");
+  server->Shutdown(std::chrono::system_clock::now() + kStopTime);
+  loop.stop();
+  if (!is_whole) return kFailed;
+  auto closed = crawls->close();
+  if (closed) closed = store->close();
+  if (!closed) log(LogLevel::kError, "cannot-close", {{"error", describe(closed.error())}});
+  log(LogLevel::kInfo, "stopped");
+  return closed ? 0 : kFailed;
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app{
+      "A URLFrontier service on a crawl file: what StormCrawler and other crawlers ask what "
+      "to fetch. All that it knows is in FILE, which is made if it is not there, and is "
+      "read by crawlstore and its inspector while the service runs."};
+  app.name("crawlstored");
+  app.add_option("FILE", options.file, "The crawl file")->required();
+  app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
+  app.add_option("--commit", options.commit_ms,
+                 "Milliseconds between commits, with which acknowledgements come")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 60'000));
+  std::string durability = "commit";
+  app.add_option(
+         "--durability", durability,
+         "commit: answers come when the file has what they tell. interval: at once; a crash "
+         "may lose what was acknowledged since the last commit")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"commit", "interval"}));
+  app.add_option("--memory", options.memory_mib,
+                 "MiB for what a crawl knows and has not merged into the file")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  auto* const certificate =
+      app.add_option("--tls-cert", options.tls_certificate,
+                     "PEM file of the certificate: TLS instead of plain text");
+  auto* const key = app.add_option("--tls-key", options.tls_key, "PEM file of its key");
+  certificate->needs(key);
+  key->needs(certificate);
+  app.set_version_flag("--version", "crawlstored " CRAWLSTORE_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  options.answers_before_commit = durability == "interval";
+  return serve(options);
+}
+
+}  // namespace
+}  // namespace crawlstore::service
+
+int main(int argc, char** argv) {
+  return crawlstore::service::run(argc, argv);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/crawls.h"
+
+#include <algorithm>
+#include <array>
+
+#include <crawlstore/drum_view.h>
+#include <crawlstore/frontier_view.h>
+
+namespace crawlstore::service {
+namespace {
+
+/// A small value of the store: there while the service is not active.
+constexpr std::string_view kInactive = "urlfrontier.inactive";
+
+}  // namespace
+
+Result<Crawls> Crawls::open(Store& store, std::uint64_t memory_bytes) {
+  Crawls crawls(store, memory_bytes);
+  CRAWLSTORE_TRY(const auto inactive, store.get(kInactive));
+  crawls.is_active_ = !inactive;
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
+  CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
+  for (const FrontierInfo& info : frontiers) {
+    const std::string known = KnownUrls::name_of(info.name);
+    const auto is_it = [&](const DrumInfo& drum) { return drum.name == known; };
+    if (!info.has_own_ids || std::ranges::none_of(drums, is_it)) continue;
+    CRAWLSTORE_TRY(crawls.make(info.name));
+  }
+  return crawls;
+}
+
+Result<Crawl*> Crawls::find(std::string_view id) const {
+  if (const auto found = open_.find(id); found != open_.end()) return found->second.get();
+  if (const auto refused = refused_.find(id); refused != refused_.end()) {
+    return tl::unexpected<Error>(refused->second);
+  }
+  return fail(Errc::kUnknownName, "there is no crawl of this ID");
+}
+
+Result<Crawl*> Crawls::make(std::string_view id) {
+  if (const auto found = open_.find(id); found != open_.end()) return found->second.get();
+  auto crawl =
+      open_.size() < kCrawlsMax
+          ? Crawl::open(*store_, id, memory_bytes_)
+          : Result<std::unique_ptr<Crawl>>(fail(Errc::kTooLarge, "there are 1,000 crawls"));
+  if (crawl) return open_.emplace(id, *std::move(crawl)).first->second.get();
+  if (category(crawl.error().code) == ErrorCategory::kCaller) {
+    if (refused_.size() >= kCrawlsMax) refused_.clear();
+    refused_.emplace(id, crawl.error());
+  }
+  return tl::unexpected<Error>(crawl.error());
+}
+
+std::vector<Crawl*> Crawls::all() const {
+  std::vector<Crawl*> all;
+  for (const auto& [id, crawl] : open_) all.push_back(crawl.get());
+  return all;
+}
+
+Result<std::vector<std::string>> Crawls::ids() {
+  std::vector<std::string> ids;
+  for (const auto& [id, crawl] : open_) {
+    CRAWLSTORE_TRY(const QueueStats stats, crawl->stats({}));
+    if (stats.queues != 0) ids.push_back(id);
+  }
+  return ids;
+}
+
+Result<std::uint64_t> Crawls::forget(std::string_view id) {
+  const auto found = open_.find(id);
+  if (found == open_.end()) return std::uint64_t{0};
+  CRAWLSTORE_TRY(const QueueStats stats, found->second->stats({}));
+  CRAWLSTORE_TRY(found->second->close());
+  const std::string name = found->first;
+  open_.erase(found);
+  refused_.clear();
+  const std::array<PartName, 2> parts{PartName{SegmentKind::kFrontier, name},
+                                      PartName{SegmentKind::kDrum, KnownUrls::name_of(name)}};
+  const auto dropped = store_->drop(parts);
+  if (!dropped) {
+    CRAWLSTORE_TRY(make(name));
+    return tl::unexpected<Error>(dropped.error());
+  }
+  return stats.active + stats.completed;
+}
+
+Result<void> Crawls::set_active(bool is_active) {
+  if (is_active) {
+    CRAWLSTORE_TRY(store_->remove(kInactive));
+  } else {
+    CRAWLSTORE_TRY(store_->set(kInactive, {}));
+  }
+  is_active_ = is_active;
+  return {};
+}
+
+Result<void> Crawls::write_counts() {
+  for (const auto& [id, crawl] : open_) CRAWLSTORE_TRY(crawl->write_counts());
+  return {};
+}
+
+void Crawls::end_transaction() {
+  for (const auto& [id, crawl] : open_) crawl->end_transaction();
+}
+
+Result<void> Crawls::merge_if_full() {
+  for (const auto& [id, crawl] : open_) CRAWLSTORE_TRY(crawl->merge_if_full());
+  return {};
+}
+
+Result<void> Crawls::close() {
+  for (const auto& [id, crawl] : open_) CRAWLSTORE_TRY(crawl->close());
+  open_.clear();
+  return {};
+}
+
+}  // namespace crawlstore::service

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/protocol.h"
+
+namespace crawlstore::service {
+namespace {
+
+using ::urlfrontier::AckMessage;
+using ::urlfrontier::URLInfo;
+using ::urlfrontier::URLItem;
+
+constexpr std::size_t kKeyBytesMax = 255;
+/// A body of an item has at most 64 KiB; a record some bytes besides its texts.
+constexpr std::size_t kRecordBytesMax = (std::size_t{1} << 16) - 32;
+
+/// Calls to(Crawl, url, metadata) for a URL that can be kept.
+template <class To>
+Result<AckStatus> put_url(Crawls& crawls, const URLInfo& info, const To& to) {
+  const auto queue = queue_of(info);
+  if (!queue || info.url().empty()) return AckMessage::SKIPPED;
+  const std::string metadata = metadata_of(info);
+  if (info.url().size() + metadata.size() > kRecordBytesMax) return AckMessage::SKIPPED;
+  const auto crawl = crawls.find(Crawls::id_of(info.crawlid()));
+  if (!crawl && crawl.error().code != Errc::kUnknownName) return AckMessage::SKIPPED;
+  if (!crawl) return tl::unexpected<Error>(crawl.error());
+  return to(**crawl, UrlInQueue{*queue, info.url()}, metadata);
+}
+
+}  // namespace
+
+std::optional<std::string_view> queue_of(const URLInfo& info) {
+  if (info.key().empty()) {
+    const auto host = host_of(info.url());
+    return host && host->size() <= kKeyBytesMax ? host : std::nullopt;
+  }
+  if (info.key().size() > kKeyBytesMax) return std::nullopt;
+  return info.key();
+}
+
+std::string metadata_of(const URLInfo& info) {
+  if (info.metadata().empty()) return {};
+  URLInfo alone;
+  *alone.mutable_metadata() = info.metadata();
+  return alone.SerializeAsString();
+}
+
+URLInfo info_of(const UrlRecord& record, std::string_view queue, std::string_view crawl) {
+  URLInfo info;
+  if (!info.ParseFromString(record.metadata)) info.Clear();
+  info.set_url(record.url);
+  info.set_key(std::string(queue));
+  info.set_crawlid(std::string(crawl));
+  return info;
+}
+
+URLItem item_of(const KnownUrl& url, std::string_view queue, std::string_view crawl) {
+  URLItem item;
+  *item.mutable_known()->mutable_info() = info_of(url.record, queue, crawl);
+  item.mutable_known()->set_refetchable_from_date(url.refetch_s);
+  item.set_creation_date(url.record.created_s);
+  return item;
+}
+
+grpc::Status status_of(const Error& error) {
+  using grpc::StatusCode;
+  const auto code = [&error] {
+    switch (error.code) {
+      case Errc::kUnknownName:
+        return StatusCode::NOT_FOUND;
+      case Errc::kInvalidArgument:
+      case Errc::kTooLarge:
+        return StatusCode::INVALID_ARGUMENT;
+      case Errc::kNoSpace:
+      case Errc::kFileSizeLimit:
+        return StatusCode::RESOURCE_EXHAUSTED;
+      case Errc::kClosed:
+        return StatusCode::UNAVAILABLE;
+      default:
+        return StatusCode::INTERNAL;
+    }
+  };
+  return {code(), describe(error)};
+}
+
+Result<AckStatus> put_discovered(Crawls& crawls, const URLInfo& info, std::uint64_t now_s) {
+  const auto discover = [now_s](Crawl& crawl, const UrlInQueue& url, std::string_view metadata) {
+    return crawl.discover(url, metadata, now_s).map([](bool is_new) {
+      return is_new ? AckMessage::OK : AckMessage::SKIPPED;
+    });
+  };
+  return put_url(crawls, info, discover);
+}
+
+Result<AckStatus> put(Crawls& crawls, const URLItem& item, std::uint64_t now_s) {
+  if (item.has_discovered()) return put_discovered(crawls, item.discovered().info(), now_s);
+  const std::uint64_t refetch = item.known().refetchable_from_date();
+  if (!item.has_known() || refetch > kTimeMaxS) return AckMessage::SKIPPED;
+  const auto update = [=](Crawl& crawl, const UrlInQueue& url, std::string_view metadata) {
+    return crawl.update(url, metadata, refetch, now_s).map([] { return AckMessage::OK; });
+  };
+  return put_url(crawls, item.known().info(), update);
+}
+
+}  // namespace crawlstore::service

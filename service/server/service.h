@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "service/server/commit_loop.h"
+#include "urlfrontier.grpc.pb.h"
+
+namespace crawlstore::service {
+
+/// Calls since the service began. Read on any thread.
+struct ServiceCounts {
+  std::atomic<std::uint64_t> get_calls{0};
+  std::atomic<std::uint64_t> urls_given{0};
+  std::atomic<std::uint64_t> put_ok{0};
+  std::atomic<std::uint64_t> put_skipped{0};
+  std::atomic<std::uint64_t> put_failed{0};
+};
+
+/// The calls of the protocol, on the crawls of a store. Threads: gRPC's.
+class FrontierService final : public ::urlfrontier::URLFrontier::CallbackService {
+ public:
+  /// The store and the loop must outlive it.
+  ///   address  of this service, as ListNodes tells it
+  FrontierService(Store& store, CommitLoop& loop, std::string address)
+      : store_(store), loop_(loop), address_(std::move(address)) {}
+
+  [[nodiscard]] const ServiceCounts& counts() const { return counts_; }
+
+  using Context = grpc::CallbackServerContext;
+  using Unary = grpc::ServerUnaryReactor;
+  using Empty = ::urlfrontier::Empty;
+  using Long = ::urlfrontier::Long;
+  using StringList = ::urlfrontier::StringList;
+
+  Unary* ListNodes(Context* context, const Empty* request, StringList* response) override;
+  Unary* ListCrawls(Context* context, const ::urlfrontier::Local* request,
+                    StringList* response) override;
+  Unary* DeleteCrawl(Context* context, const ::urlfrontier::DeleteCrawlMessage* request,
+                     Long* response) override;
+  Unary* ListQueues(Context* context, const ::urlfrontier::Pagination* request,
+                    ::urlfrontier::QueueList* response) override;
+  Unary* GetStats(Context* context, const ::urlfrontier::QueueWithinCrawlParams* request,
+                  ::urlfrontier::Stats* response) override;
+  Unary* DeleteQueue(Context* context, const ::urlfrontier::QueueWithinCrawlParams* request,
+                     Long* response) override;
+  Unary* BlockQueueUntil(Context* context, const ::urlfrontier::BlockQueueParams* request,
+                         Empty* response) override;
+  Unary* SetActive(Context* context, const ::urlfrontier::Active* request,
+                   Empty* response) override;
+  Unary* GetActive(Context* context, const ::urlfrontier::Local* request,
+                   ::urlfrontier::Boolean* response) override;
+  Unary* SetDelay(Context* context, const ::urlfrontier::QueueDelayParams* request,
+                  Empty* response) override;
+  Unary* SetLogLevel(Context* context, const ::urlfrontier::LogLevelParams* request,
+                     Empty* response) override;
+  Unary* SetCrawlLimit(Context* context, const ::urlfrontier::CrawlLimitParams* request,
+                       Empty* response) override;
+  Unary* GetURLStatus(Context* context, const ::urlfrontier::URLStatusRequest* request,
+                      ::urlfrontier::URLItem* response) override;
+  Unary* CountURLs(Context* context, const ::urlfrontier::CountUrlParams* request,
+                   Long* response) override;
+  Unary* PurgeURLs(Context* context, const ::urlfrontier::PurgeUrlParams* request,
+                   Long* response) override;
+  grpc::ServerWriteReactor<::urlfrontier::URLInfo>* GetURLs(
+      Context* context, const ::urlfrontier::GetParams* request) override;
+  grpc::ServerWriteReactor<::urlfrontier::URLItem>* ListURLs(
+      Context* context, const ::urlfrontier::ListUrlParams* request) override;
+  grpc::ServerBidiReactor<::urlfrontier::URLItem, ::urlfrontier::AckMessage>* PutURLs(
+      Context* context) override;
+  grpc::ServerBidiReactor<::urlfrontier::DiscoveredBatch, ::urlfrontier::BatchAck>* PutDiscovered(
+      Context* context) override;
+
+ private:
+  Store& store_;
+  CommitLoop& loop_;
+  const std::string address_;
+  ServiceCounts counts_;
+  std::atomic<std::uint64_t> turn_{0};  // of crawls, for requests of any
+};
+
+}  // namespace crawlstore::service

@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""crawlstored, as its clients see it: service_test.py PROGRAM CRAWLSTORE"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+from frontier_client import OK, SKIPPED, Client, Service, discover, info, known, pb
+
+PROGRAM, CRAWLSTORE = sys.argv[1:3]
+
+
+def status_of(call, **fields):
+    with_error = None
+    try:
+        call(**fields)
+    except grpc.RpcError as error:
+        with_error = error.code()
+    return with_error
+
+
+class ServiceTest(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory(prefix='crawlstored-')
+        self.addCleanup(self._folder.cleanup)
+        self.file = pathlib.Path(self._folder.name) / 'a.crawl'
+        self.services = []
+        self.addCleanup(lambda: [one.kill() for one in self.services if one.is_running()])
+
+    def start(self, *options):
+        self.services.append(Service(PROGRAM, self.file, '--commit', '10', *options))
+        return self.services[-1]
+
+    def expect_whole(self):
+        subprocess.run([CRAWLSTORE, 'verify', str(self.file)], check=True,
+                       stdout=subprocess.DEVNULL)
+
+
+class Crawl(ServiceTest):
+    def test_gives_out_each_url_once(self):
+        client = self.start().client
+        self.assertEqual(client.put(discover('http://a.test/1', source='seed'),
+                                    discover('http://a.test/1'), discover('http://a.test/2'),
+                                    discover('http://b.test/', 'other')),
+                         [OK, SKIPPED, OK, OK])
+        given = client.GetURLs(max_urls_per_queue=1)
+        self.assertEqual({(url.key, url.crawlID) for url in given},
+                         {('a.test', 'DEFAULT'), ('other', 'DEFAULT')})
+        self.assertEqual(client.GetURLs(max_urls_per_queue=1), [])
+        stats = client.GetStats()
+        self.assertEqual((stats.size, stats.inProcess, stats.numberOfQueues), (3, 2, 2))
+        done = [known(url.url, key=url.key) for url in given]
+        self.assertEqual(client.put(*done), [OK, OK])
+        self.assertEqual(client.put(*done), [OK, OK])
+        stats = client.GetStats(key='a.test')
+        self.assertEqual((stats.size, stats.inProcess, dict(stats.counts)),
+                         (1, 0, {'completed': 1, 'active_queues': 1}))
+
+    def test_keeps_metadata_dates_and_the_time_of_creation(self):
+        client = self.start().client
+        begin = int(time.time())
+        self.assertEqual(client.put(discover('https://a.test/x', source='seed'),
+                                    known('http://a.test/y', begin + 500, tag='t')), [OK, OK])
+        item = client.GetURLStatus(url='https://a.test/x')
+        self.assertEqual(item.known.info.metadata['source'].values, ['seed'])
+        self.assertLessEqual(begin, item.creation_date)
+        later = client.GetURLStatus(url='http://a.test/y', key='a.test')
+        self.assertEqual(later.known.refetchable_from_date, begin + 500)
+        given, = client.GetURLs()
+        self.assertEqual((given.url, given.metadata['source'].values),
+                         ('https://a.test/x', ['seed']))
+        client.put(known(given.url))
+        done = client.GetURLStatus(url=given.url)
+        self.assertEqual((done.known.refetchable_from_date, done.creation_date),
+                         (0, item.creation_date))
+        self.assertEqual(status_of(client.GetURLStatus, url='http://a.test/z'),
+                         grpc.StatusCode.NOT_FOUND)
+
+    def test_gives_out_the_oldest_date_first(self):
+        client = self.start().client
+        now = int(time.time())
+        client.put(known('http://a.test/later', now - 5), known('http://a.test/sooner', now - 500))
+        self.assertEqual([url.url for url in client.GetURLs(key='a.test', crawlID='DEFAULT')],
+                         ['http://a.test/sooner', 'http://a.test/later'])
+
+    def test_obeys_delays_blocks_limits_and_the_active_state(self):
+        client = self.start().client
+        client.SetDelay(delay_requestable=0)
+        client.put(*[discover(f'http://{host}.test/{i}') for host in 'abc' for i in range(4)])
+        client.BlockQueueUntil(key='a.test', time=int(time.time()) + 100)
+        client.SetDelay(key='b.test', delay_requestable=100)
+        client.SetCrawlLimit(key='c.test', limit=1)
+        one = {'max_urls_per_queue': 1}
+        of_b, of_c = client.GetURLs(**one)
+        self.assertEqual((of_b.key, of_c.key), ('b.test', 'c.test'))
+        client.put(known(of_b.url))
+        self.assertEqual(client.GetURLs(**one), [])
+        client.put(known(of_c.url))
+        self.assertEqual(client.GetURLs(**one), [], 'c.test is at its limit')
+        client.SetCrawlLimit(key='c.test', limit=0)
+        client.BlockQueueUntil(key='a.test', time=0)
+        client.SetActive(state=False)
+        self.assertEqual(client.GetURLs(**one), [])
+        self.assertFalse(client.GetActive().state)
+        client.SetActive(state=True)
+        self.assertEqual([url.key for url in client.GetURLs(**one)], ['a.test', 'c.test'])
+        self.assertEqual(status_of(client.SetCrawlLimit, key='no.test', limit=1),
+                         grpc.StatusCode.NOT_FOUND)
+
+    def test_lists_and_counts(self):
+        client = self.start().client
+        client.put(*[discover(f'http://h{i % 7}.test/Page{i}') for i in range(70)],
+                   known('http://done.test/'), known('http://h1.test/later', 2**33))
+        self.assertEqual(len(client.ListQueues().values), 7)
+        self.assertEqual(len(client.ListQueues(include_inactive=True).values), 8)
+        pages = [key for start in (0, 3, 6)
+                 for key in client.ListQueues(start=start, size=3, include_inactive=True).values]
+        self.assertEqual(len(set(pages)), 8)
+        urls = [item.known.info.url for item in client.ListURLs(size=1000)]
+        self.assertEqual((len(urls), len(set(urls))), (72, 72))
+        self.assertEqual(len(client.ListURLs()), 72)
+        self.assertEqual(len(client.ListURLs(size=5, start=70)), 2)
+        self.assertEqual(len(client.ListURLs(key='h1.test')), 11)
+        self.assertEqual(client.CountURLs().value, 72)
+        self.assertEqual(client.CountURLs(filter='page6').value, 0)
+        self.assertEqual(client.CountURLs(filter='page6', ignoreCase=True).value, 11)
+        self.assertEqual(len(client.ListURLs(filter='Page69')), 1)
+
+    def test_forgets_queues_crawls_and_old_urls(self):
+        client = self.start().client
+        client.put(discover('http://a.test/1'), discover('http://a.test/2'),
+                   known('http://a.test/3'), discover('http://b.test/'),
+                   discover('http://a.test/', crawl='other'))
+        self.assertEqual(list(client.ListCrawls().values), ['DEFAULT', 'other'])
+        client.GetURLs(max_urls_per_queue=1, crawlID='')
+        self.assertEqual(client.DeleteQueue(key='a.test').value, 3)
+        self.assertEqual(client.GetStats(key='a.test').numberOfQueues, 0)
+        self.assertEqual(client.GetStats().numberOfQueues, 1)
+        self.assertEqual(client.put(discover('http://a.test/1'), discover('http://b.test/')),
+                         [OK, SKIPPED])
+        self.assertEqual(client.PurgeURLs(days=1).value, 0)
+        self.assertEqual(client.PurgeURLs(days=0, key='b.test').value, 0, 'it is not older')
+        time.sleep(1.1)
+        self.assertEqual(client.PurgeURLs(days=0, key='b.test').value, 1)
+        self.assertEqual(client.PurgeURLs(days=0).value, 1)
+        self.assertEqual(client.DeleteCrawl(value='other').value, 1)
+        self.assertEqual(client.DeleteCrawl(value='other').value, 0)
+        self.assertEqual(list(client.ListCrawls().values), [])
+        self.assertEqual(client.put(discover('http://a.test/1')), [OK])
+
+    def test_puts_batches(self):
+        client = self.start().client
+        batch = pb.DiscoveredBatch(ID='1', items=[info('http://a.test/'), info('http://a.test/'),
+                                                  info('no', crawl='other'), info('')])
+        acks = list(client.PutDiscovered(iter([batch, batch])))
+        self.assertEqual([(ack.ID, list(ack.statuses)) for ack in acks],
+                         [('1', [OK, SKIPPED, OK, SKIPPED]),
+                          ('1', [SKIPPED, SKIPPED, SKIPPED, SKIPPED])])
+
+    def test_takes_turns_among_crawls(self):
+        client = self.start().client
+        client.put(discover('http://a.test/', crawl='1'), discover('http://a.test/', crawl='2'))
+        first, = client.GetURLs(max_queues=1, anyCrawlID=pb.AnyCrawlID())
+        second, = client.GetURLs(max_queues=1)
+        self.assertEqual({first.crawlID, second.crawlID}, {'1', '2'})
+
+
+class Restart(ServiceTest):
+    def test_keeps_everything(self):
+        service = self.start()
+        client = service.client
+        now = int(time.time())
+        client.SetDelay(delay_requestable=50)
+        client.put(discover('http://a.test/1'), discover('http://a.test/2'),
+                   known('http://b.test/', now + 500, tag='t'), known('http://c.test/'),
+                   discover('http://d.test/'), discover('http://e.test/'))
+        client.BlockQueueUntil(key='d.test', time=now + 500)
+        client.SetDelay(key='e.test', delay_requestable=0)
+        given = client.GetURLs(max_urls_per_queue=1, delay_requestable=300)
+        self.assertEqual([url.key for url in given], ['a.test', 'e.test'])
+        before = client.GetStats(), client.ListURLs()
+        service.kill()
+        self.expect_whole()
+        client = self.start().client
+        self.assertEqual(client.GetStats(), before[0])
+        urls = {item.known.info.url: item for item in client.ListURLs()}
+        self.assertEqual(urls, {item.known.info.url: item for item in before[1]})
+        self.assertEqual(client.GetURLs(), [], 'the delay is not over, and a lease holds')
+        client.put(known('http://e.test/'), discover('http://e.test/2'))
+        self.assertEqual([url.url for url in client.GetURLs()], ['http://e.test/2'])
+        client.SetActive(state=False)
+        self.assertEqual(self.services[-1].stop(), 0)
+        self.assertFalse(self.start().client.GetActive().state)
+
+    def test_loses_nothing_that_was_acknowledged(self):
+        """Kills under load: what was acknowledged is known, and no lease is given out twice."""
+        acknowledged, leased = set(), set()
+        for turn in range(4):
+            service = self.start()
+            client = service.client
+            if turn == 0:
+                client.SetDelay(delay_requestable=0)
+            self.expect_known(client, acknowledged)
+            stop = threading.Event()
+
+            def put(turn=turn, client=client, stop=stop):
+                def urls():
+                    for i in range(1_000_000):
+                        if stop.is_set():
+                            return
+                        yield discover(f'http://h{i % 50}.test/{turn}/{i}')
+                try:
+                    for ack in client.PutURLs(urls()):
+                        if ack.status == OK:
+                            acknowledged.add(ack.ID)
+                except grpc.RpcError:
+                    pass
+
+            def get(client=client, stop=stop):
+                try:
+                    while not stop.is_set():
+                        given = client.GetURLs(max_urls_per_queue=1000, delay_requestable=3600)
+                        urls = {url.url for url in given}
+                        self.assertFalse(urls & leased, 'a lease was given out twice')
+                        leased.update(urls)
+                except grpc.RpcError:
+                    pass
+
+            workers = [threading.Thread(target=put), threading.Thread(target=get)]
+            for worker in workers:
+                worker.start()
+            time.sleep(1 + turn * 0.3)
+            service.kill()
+            stop.set()
+            for worker in workers:
+                worker.join()
+            self.expect_whole()
+        self.assertGreater(len(acknowledged), 100)
+        self.assertGreater(len(leased), 100)
+
+    def expect_known(self, client, urls):
+        statuses = client.put(*[discover(url) for url in urls])
+        self.assertEqual(statuses.count(SKIPPED), len(urls))
+
+
+class BadInput(ServiceTest):
+    def test_is_skipped(self):
+        client = self.start().client
+        big = 'x' * 70_000
+        self.assertEqual(
+            client.put(discover('http://a.test/', 'k' * 256), discover('http://a.test/' + big),
+                       discover('http://a.test/', big=big), discover(''), discover('://'),
+                       pb.URLItem(), known('http://a.test/', 2**63),
+                       known('http://a.test/', 2**64 - 1),
+                       discover('http://a.test/', crawl='a\nb'),
+                       discover('http://a.test/', crawl=big),
+                       known('http://a.test/1969', 2**64 - 86_400)),
+            [SKIPPED] * 11)
+        self.assertEqual(client.put(discover('http://a.test/', 'k' * 255),
+                                    known('http://a.test/2300', 10_413_792_000)), [OK, OK])
+
+    def test_is_refused_or_without_effect(self):
+        client = self.start().client
+        self.assertEqual(client.GetURLs(max_urls_per_queue=10**9, max_queues=10**9), [])
+        self.assertEqual(client.GetURLs(crawlID='nobody'), [])
+        self.assertEqual(client.GetURLs(key='a.test'), [], 'a key without a crawl')
+        self.assertEqual(client.ListURLs(crawlID='nobody'), [])
+        self.assertEqual(client.GetStats(crawlID='a\nb').size, 0)
+        self.assertEqual(client.DeleteQueue(key='nobody').value, 0)
+        client.BlockQueueUntil(key='a.test', time=2**64 - 1)
+        client.put(discover('http://a.test/'))
+        self.assertEqual(client.GetURLs(), [])
+
+    def test_of_a_client_that_reads_no_answers_is_bounded(self):
+        service = self.start()
+        lazy = Client(service.address)
+        stream = lazy.PutURLs(discover(f'http://a.test/{i}' + 'x' * 1000) for i in range(50_000))
+        time.sleep(2)
+        self.assertEqual(service.client.put(discover('http://b.test/')), [OK])
+        self.assertLess(service.client.GetStats().size, 50_000, 'the stream is read on')
+        stream.cancel()
+        lazy.close()
+        self.assertEqual(service.stop(), 0)
+        self.expect_whole()
+
+    def test_of_another_writer(self):
+        self.start()
+        with self.assertRaisesRegex(AssertionError, 'cannot-open.*another'):
+            self.start()
+
+    def test_of_the_command_line(self):
+        for arguments in ([], ['a', '--durability', 'never'], ['a', '--tls-key', 'k']):
+            ended = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
+                                   check=False)
+            self.assertEqual(ended.returncode, 2, ended)
+        taken = self.start()
+        other = pathlib.Path(self._folder.name) / 'b.crawl'
+        ended = subprocess.run([PROGRAM, str(other), '--listen', taken.address],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn('cannot-listen', ended.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
