@@ -34,6 +34,7 @@ OUTSIDE = {
     "inspector/ui": ["model", "inspector/core", "inspector/ui"],
     "inspector/shell": ["model", "inspector/core", "inspector/ui", "inspector/shell"],
     "inspector": ["model", "inspector/core", "inspector/ui", "inspector/shell", "inspector"],
+    "service/core": ["service/core"],
     "examples": ["examples"],
     "bench": ["bench"],
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/core/known_urls.h"
+
+namespace crawlstore::service {
+namespace {
+
+/// Nobody asks for the answers of updates.
+NullDispatcher no_answers;
+
+DrumOptions options_of(std::uint64_t memory_bytes) {
+  DrumOptions options;
+  options.memory_bytes = memory_bytes;
+  options.auto_merge = false;  // a merge would publish URLs without their items
+  options.log_first = true;    // a merge begins with a commit of the whole store
+  options.merge_commit = MergeCommit::kEverything;
+  options.merge_scope = MergeScope::kFull;
+  return options;
+}
+
+}  // namespace
+
+Result<KnownUrls> KnownUrls::open(Store& store, std::string_view crawl,
+                                  std::uint64_t memory_bytes) {
+  using Table = Drum<Key16, std::string>;
+  CRAWLSTORE_TRY(auto drum, Table::open(store, name_of(crawl), options_of(memory_bytes)));
+  drum.attach(no_answers);
+  return KnownUrls(std::move(drum));
+}
+
+Result<Counts> KnownUrls::counts(Key16 key) {
+  if (const auto changed = changed_.find(key.head); changed != changed_.end()) {
+    return changed->second;
+  }
+  CRAWLSTORE_TRY(const auto stored, drum_.find(key));
+  if (!stored) return Counts{};
+  const auto counts = decode_counts(*stored);
+  if (!counts) return fail(Errc::kSegmentInvalid, "the counts of a crawl have another form");
+  return *counts;
+}
+
+Result<void> KnownUrls::write_counts() {
+  for (const auto& [head, counts] : changed_) {
+    CRAWLSTORE_TRY(drum_.update({head, 0}, encode(counts)));
+  }
+  return {};
+}
+
+Result<void> KnownUrls::merge_if_full() {
+  return drum_.core().merge_if_full().map([](const MergeReport&) {});
+}
+
+Result<void> KnownUrls::merge() {
+  return drum_.merge().map([](const MergeReport&) {});
+}
+
+Result<void> KnownUrls::drop(std::uint64_t first, std::uint64_t last,
+                             const ShouldDrop& should_drop) {
+  CRAWLSTORE_TRY(write_counts());
+  forget_counts();
+  return drum_.core()
+      .drop_keys(first, last,
+                 [&should_drop](Key16 key, std::span<const std::byte> value) {
+                   const void* const bytes = value.data();
+                   return should_drop(key, {static_cast<const char*>(bytes), value.size()});
+                 })
+      .map([](std::uint64_t) {});
+}
+
+}  // namespace crawlstore::service

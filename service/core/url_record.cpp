@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/core/url_record.h"
+
+#include <algorithm>
+#include <array>
+
+#include <crawlstore/url.h>
+
+namespace crawlstore::service {
+namespace {
+
+/// The forms in which a record has its URL: whole, or without these texts before the queue's key,
+/// and without the key.
+constexpr std::array<std::string_view, 3> kSchemes{"", "http://", "https://"};
+
+constexpr unsigned kDigitBits = 7;
+constexpr unsigned kLastShift = 63;  // of the tenth digit, which has one bit of the number
+
+void put_number(std::string& bytes, std::uint64_t number) {
+  for (; number >> kDigitBits != 0; number >>= kDigitBits) {
+    bytes.push_back(static_cast<char>((number & 0x7F) | 0x80));
+  }
+  bytes.push_back(static_cast<char>(number));
+}
+
+std::optional<std::uint64_t> take_number(std::string_view& bytes) {
+  std::uint64_t number = 0;
+  for (unsigned shift = 0; shift <= kLastShift && !bytes.empty(); shift += kDigitBits) {
+    const auto digit = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
+    if (shift == kLastShift && digit > 1) break;
+    number |= std::uint64_t{digit & 0x7FU} << shift;
+    if (digit < 0x80) return number;
+  }
+  return std::nullopt;
+}
+
+/// The form of a URL, and what of it a record has.
+std::pair<std::size_t, std::string_view> form_of(std::string_view url, std::string_view queue) {
+  for (std::size_t form = 1; form < kSchemes.size(); ++form) {
+    const std::string_view scheme = kSchemes[form];
+    if (url.starts_with(scheme) && url.substr(scheme.size()).starts_with(queue)) {
+      return {form, url.substr(scheme.size() + queue.size())};
+    }
+  }
+  return {0, url};
+}
+
+}  // namespace
+
+Key16 queue_key(std::string_view queue, std::uint64_t seed) {
+  return {std::max<std::uint64_t>(1, url_key(queue, seed)), 0};
+}
+
+Key16 known_key(const UrlInQueue& url, std::uint64_t seed) {
+  return {queue_key(url.queue, seed).head, std::max<std::uint64_t>(1, url_key(url.url, seed))};
+}
+
+std::uint64_t item_id(Key16 key) {
+  std::uint64_t mixed = (key.head ^ key.tail * 0xBF58'476D'1CE4'E5B9U) * 0x94D0'49BB'1331'11EBU;
+  mixed ^= mixed >> 32;
+  return mixed >> 1;
+}
+
+std::optional<std::string_view> host_of(std::string_view url) {
+  if (const auto scheme = url.find("://"); scheme != url.npos) url.remove_prefix(scheme + 3);
+  const std::string_view host = url.substr(0, url.find_first_of(":/?&"));
+  return host.empty() ? std::nullopt : std::optional(host);
+}
+
+std::string encode(const UrlRecord& record, std::string_view queue) {
+  const auto [form, rest] = form_of(record.url, queue);
+  std::string bytes;
+  bytes.reserve(rest.size() + record.metadata.size() + 12);
+  put_number(bytes, record.created_s);
+  put_number(bytes, rest.size() * kSchemes.size() + form);
+  bytes += rest;
+  bytes += record.metadata;
+  return bytes;
+}
+
+std::optional<UrlRecord> decode(std::string_view bytes, std::string_view queue) {
+  const auto created = take_number(bytes);
+  const auto form_and_size = created ? take_number(bytes) : std::nullopt;
+  if (!form_and_size) return std::nullopt;
+  const std::size_t form = *form_and_size % kSchemes.size();
+  const std::size_t size = *form_and_size / kSchemes.size();
+  if (size > bytes.size()) return std::nullopt;
+  UrlRecord record;
+  record.created_s = *created;
+  record.url = kSchemes[form];
+  if (form != 0) record.url += queue;
+  record.url += bytes.substr(0, size);
+  record.metadata = bytes.substr(size);
+  return record;
+}
+
+std::optional<std::uint64_t> created_of(std::string_view bytes) {
+  return take_number(bytes);
+}
+
+std::string encode(const Counts& counts) {
+  std::string bytes;
+  for (const std::uint64_t number :
+       {counts.completed, counts.limit, counts.queues, counts.active, counts.purges}) {
+    put_number(bytes, number);
+  }
+  return bytes;
+}
+
+std::optional<Counts> decode_counts(std::string_view bytes) {
+  std::array<std::uint64_t, 5> numbers{};
+  for (std::uint64_t& number : numbers) {
+    const auto taken = take_number(bytes);
+    if (!taken) return std::nullopt;
+    number = *taken;
+  }
+  return Counts{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+}
+
+}  // namespace crawlstore::service
