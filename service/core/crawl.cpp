@@ -53,8 +53,8 @@ Result<std::unique_ptr<Crawl>> Crawl::open(Store& store, std::string_view name,
                                            std::uint64_t memory_bytes) {
   CRAWLSTORE_TRY(auto frontier, Frontier::open(store, name, frontier_options()));
   CRAWLSTORE_TRY(auto known, KnownUrls::open(store, name, memory_bytes));
-  // tidy: raw memory, the constructor is private
   std::unique_ptr<Crawl> crawl(
+      // tidy: raw memory, the constructor is private
       new Crawl(name, store.key_seed(), std::move(frontier), std::move(known)));
   crawl->default_rule_ = frontier_options().default_rule;
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());

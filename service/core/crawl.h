@@ -88,8 +88,8 @@ class Crawl {
   [[nodiscard]] Result<bool> set_limit(std::string_view queue, std::uint64_t limit);
   [[nodiscard]] Result<void> write_counts() { return known_.write_counts(); }
 
-  /// The transaction was committed, or dropped.
-  void end_transaction() { known_.forget_counts(); }
+  /// Forgets counts of a transaction that was dropped.
+  void drop_counts() { known_.forget_counts(); }
 
   [[nodiscard]] Result<std::optional<KnownUrl>> find(const UrlInQueue& url);
   /// Returns counts of one queue, or of all.

@@ -124,7 +124,6 @@ Result<std::uint64_t> Crawl::forget_before(std::optional<std::string_view> queue
   // A purge of all that failed is counted out by one of all.
   if (!queue || before.purges == 0) CRAWLSTORE_TRY(set_purges(0));
   CRAWLSTORE_TRY(known_.write_counts());
-  known_.forget_counts();
   return count;
 }
 

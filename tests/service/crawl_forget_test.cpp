@@ -51,7 +51,6 @@ class KilledForgetting : public ::testing::Test {
     const auto crawl = must(Crawl::open(store, "c", std::uint64_t{1} << 16));
     fill(*crawl);
     must(store.commit());
-    crawl->end_transaction();
     must(crawl->take({.queues_max = 5}));
     must(store.commit());
     std::vector<std::vector<std::byte>> images;
@@ -101,7 +100,6 @@ class KilledForgetting : public ::testing::Test {
     });
     must(crawl->write_counts());
     must(store.commit());
-    crawl->end_transaction();
     must(crawl->forget_before({}, 3));
     expect_counts(*crawl);
     for_each_url([&](const UrlInQueue& name, std::uint64_t) {

@@ -124,7 +124,6 @@ class FullDisk : public ::testing::Test {
   void commit() {
     must(crawl_->write_counts());
     must(store_.commit());
-    crawl_->end_transaction();
   }
   void fill() {
     recorder_.inject(
@@ -162,7 +161,7 @@ TEST_F(FullDisk, DropsATransactionWhole) {
   EXPECT_EQ(transaction.commit().error().code, Errc::kNoSpace);
   EXPECT_TRUE(recorder_.has_injected());
   transaction.drop();
-  crawl_->end_transaction();
+  crawl_->drop_counts();
   expect_all();
   recorder_.stop_injecting();
   expect_all();

@@ -77,7 +77,6 @@ class CrawlWorld : public ::testing::Test {
   void commit() {
     must(crawl_->write_counts());
     must(store_->commit());
-    crawl_->end_transaction();
   }
   void begin() { transaction_.emplace(must(Transaction::begin(*store_))); }
   void end(bool is_kept) {
@@ -86,7 +85,7 @@ class CrawlWorld : public ::testing::Test {
       must(transaction_->commit());
     }
     transaction_.reset();
-    crawl_->end_transaction();
+    if (!is_kept) crawl_->drop_counts();
   }
   /// Requests all that may be given out.
   std::vector<GivenUrl> take(const GetRequest& request = {}) {
