@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/core/crawl.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <crawlstore/frontier_view.h>
@@ -30,6 +31,18 @@ Result<UrlRecord> record_of(std::string_view body, std::string_view queue) {
   return *std::move(record);
 }
 
+Result<void> check_size(const UrlInQueue& url, std::string_view metadata) {
+  if (url.queue.size() <= Crawl::kKeyBytesMax &&
+      url.url.size() + metadata.size() <= Crawl::kUrlBytesMax) {
+    return {};
+  }
+  return fail(Errc::kTooLarge, "a URL, what comes with it, or the key of its queue is too long");
+}
+
+std::uint64_t milliseconds(std::uint64_t seconds) {
+  return std::min(seconds, Crawl::kTimeMaxS) * kMsPerSecond;
+}
+
 std::uint64_t plus(std::uint64_t count, std::int64_t change) {
   return count + static_cast<std::uint64_t>(change);
 }
@@ -40,14 +53,17 @@ Result<std::unique_ptr<Crawl>> Crawl::open(Store& store, std::string_view name,
                                            std::uint64_t memory_bytes) {
   CRAWLSTORE_TRY(auto frontier, Frontier::open(store, name, frontier_options()));
   CRAWLSTORE_TRY(auto known, KnownUrls::open(store, name, memory_bytes));
-  const std::uint64_t seed = store.key_seed();
-  auto crawl = std::unique_ptr<Crawl>(new Crawl(name, seed, std::move(frontier), std::move(known)));
+  std::unique_ptr<Crawl> crawl(
+      // tidy: raw memory, the constructor is private
+      new Crawl(name, store.key_seed(), std::move(frontier), std::move(known)));
   crawl->default_rule_ = frontier_options().default_rule;
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
   for (const FrontierInfo& info : frontiers) {
     if (info.name == name) crawl->default_rule_ = info.default_rule;
   }
+  CRAWLSTORE_TRY(const Counts counts, crawl->known_.counts(kCrawlKey));
+  if (counts.purges != 0) CRAWLSTORE_TRY(crawl->forget_before({}, 0));
   return crawl;
 }
 
@@ -58,14 +74,14 @@ std::uint64_t Crawl::active_count(std::string_view queue) const {
 
 /// Puts the item of a URL that neither waits nor is leased.
 Result<void> Crawl::put(const UrlInQueue& url, Key16 key, const UrlRecord& record,
-                        std::uint64_t refetch_s) {
+                        const Item& item) {
   const std::string body = encode(record, url.queue);
-  const FrontierItem item{.group = url.queue,
-                          .priority = -static_cast<double>(refetch_s),
-                          .body = body,
-                          .not_before_ms = refetch_s * kMsPerSecond,
-                          .id = item_id(key)};
-  return frontier_.put(std::span(&item, 1)).map([](const FrontierPutDone&) {});
+  const FrontierItem put{.group = url.queue,
+                         .priority = -static_cast<double>(item.refetch_s),
+                         .body = body,
+                         .not_before_ms = item.not_before_ms,
+                         .id = item_id(key)};
+  return frontier_.put(std::span(&put, 1)).map([](const FrontierPutDone&) {});
 }
 
 /// Takes the item of a URL away, if it has one. It is looked for in the frontier first where a
@@ -103,17 +119,19 @@ Result<Crawl::State> Crawl::leave(const UrlInQueue& url, Key16 key, Change& chan
 
 Result<bool> Crawl::discover(const UrlInQueue& url, std::string_view metadata,
                              std::uint64_t now_s) {
+  CRAWLSTORE_TRY(check_size(url, metadata));
   const Key16 key = known_key(url, seed_);
   CRAWLSTORE_TRY(const bool is_new, known_.insert(key));
   if (!is_new) return false;
   Change change{.queue = url.queue, .active_before = active_count(url.queue), .active = 1};
-  CRAWLSTORE_TRY(put(url, key, {std::string(url.url), now_s, std::string(metadata)}, now_s));
+  CRAWLSTORE_TRY(put(url, key, {std::string(url.url), now_s, std::string(metadata)}, {now_s, 0}));
   CRAWLSTORE_TRY(account(change));
   return true;
 }
 
 Result<void> Crawl::update(const UrlInQueue& url, std::string_view metadata,
                            std::uint64_t refetch_s, std::uint64_t now_s) {
+  CRAWLSTORE_TRY(check_size(url, metadata));
   const Key16 key = known_key(url, seed_);
   Change change{.queue = url.queue, .active_before = active_count(url.queue)};
   UrlRecord record{std::string(url.url), now_s, {}};
@@ -124,7 +142,8 @@ Result<void> Crawl::update(const UrlInQueue& url, std::string_view metadata,
     if (!state.was_completed) {
       CRAWLSTORE_TRY(known_.set(key, encode(record, url.queue)));
     }
-    CRAWLSTORE_TRY(make_queue(url, key));
+    // Queues are looked through by the groups of the frontier.
+    if (!frontier_.group(url.queue)) CRAWLSTORE_TRY(frontier_.set_rule(url.queue, default_rule_));
   } else {
     record.metadata = metadata;
     change.completed = state.was_completed ? -1 : 0;
@@ -132,17 +151,10 @@ Result<void> Crawl::update(const UrlInQueue& url, std::string_view metadata,
     if (!state.was_active) {
       CRAWLSTORE_TRY(known_.set(key, {}));
     }
-    CRAWLSTORE_TRY(put(url, key, record, refetch_s));
+    const std::uint64_t time_s = std::min(refetch_s, kTimeMaxS);
+    CRAWLSTORE_TRY(put(url, key, record, {time_s, refetch_s <= now_s ? 0 : milliseconds(time_s)}));
   }
   return account(change);
-}
-
-/// Lists name the groups of the frontier: a queue whose only URL is completed becomes one, too.
-Result<void> Crawl::make_queue(const UrlInQueue& url, Key16 key) {
-  if (frontier_.group(url.queue)) return {};
-  const FrontierKey item{url.queue, item_id(key)};
-  CRAWLSTORE_TRY(put(url, key, {}, 0));
-  return frontier_.remove(std::span(&item, 1)).map([](std::uint64_t) {});
 }
 
 /// Counts a change of a queue. It is there while it has a URL.
@@ -181,12 +193,12 @@ Result<void> Crawl::keep_limit(std::string_view queue, const Counts& counts) {
 
 Result<void> Crawl::set_delay(std::string_view queue, std::uint64_t seconds) {
   return change_rule(
-      queue, [&](FrontierRule& rule) { rule.delay_ms = rule.hard_ms = seconds * kMsPerSecond; });
+      queue, [&](FrontierRule& rule) { rule.delay_ms = rule.hard_ms = milliseconds(seconds); });
 }
 
 Result<void> Crawl::block_until(std::string_view queue, std::uint64_t time_s) {
   return change_rule(queue,
-                     [&](FrontierRule& rule) { rule.blocked_until_ms = time_s * kMsPerSecond; });
+                     [&](FrontierRule& rule) { rule.blocked_until_ms = milliseconds(time_s); });
 }
 
 Result<bool> Crawl::set_limit(std::string_view queue, std::uint64_t limit) {
@@ -290,7 +302,7 @@ Result<std::vector<std::string>> Crawl::queues(std::size_t start, std::size_t co
 
 Result<void> Crawl::set_default_delay(std::uint64_t seconds) {
   FrontierRule rule = default_rule_;
-  const std::uint64_t before = std::exchange(rule.delay_ms, seconds * kMsPerSecond);
+  const std::uint64_t before = std::exchange(rule.delay_ms, milliseconds(seconds));
   rule.hard_ms = rule.delay_ms;
   if (before == rule.delay_ms) return {};
   // Groups with another rule than the default one for another reason.

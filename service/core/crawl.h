@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -52,13 +51,20 @@ struct GetRequest {
 /// Frontier has the queues and what waits; KnownUrls has what is completed.
 ///
 /// The calls of the first part belong into a Transaction, or are followed by Store::commit(), and
-/// write_counts() comes before that. After an error their transaction must be dropped.
+/// write_counts() comes before that. After an error their transaction must be dropped, but for
+/// kTooLarge: then nothing has changed.
 ///
-/// Threads: one at a time. Errors: those of Frontier and Drum. Times `now_s` and others: seconds
-/// since 1970.
+/// Threads: one at a time. Errors: those of Frontier and Drum, and kTooLarge: a queue's key of more
+/// than kKeyBytesMax, a URL and its metadata of more than kUrlBytesMax. Times `now_s` and others:
+/// seconds since 1970, of now_ms(); later ones than kTimeMaxS count as that.
 class Crawl {
  public:
-  /// Opens a crawl, or makes it. errors  those of Frontier::open() and Drum::open()
+  static constexpr std::size_t kKeyBytesMax = 255;
+  static constexpr std::size_t kUrlBytesMax = 65'500;
+  static constexpr std::uint64_t kTimeMaxS = ((std::uint64_t{1} << 48) - 1) / 1000;
+
+  /// Opens a crawl, or makes it. Counts anew what a purge that was killed has left.
+  ///   errors  those of Frontier::open() and Drum::open()
   static Result<std::unique_ptr<Crawl>> open(Store& store, std::string_view name,
                                              std::uint64_t memory_bytes);
 
@@ -82,11 +88,11 @@ class Crawl {
   [[nodiscard]] Result<bool> set_limit(std::string_view queue, std::uint64_t limit);
   [[nodiscard]] Result<void> write_counts() { return known_.write_counts(); }
 
-  /// The transaction was committed, or dropped.
-  void end_transaction() { known_.forget_counts(); }
+  /// Forgets counts of a transaction that was dropped.
+  void drop_counts() { known_.forget_counts(); }
 
   [[nodiscard]] Result<std::optional<KnownUrl>> find(const UrlInQueue& url);
-  /// Counts of one queue; nothing: of all.
+  /// Returns counts of one queue, or of all.
   [[nodiscard]] Result<QueueStats> stats(std::optional<std::string_view> queue);
   /// Keys of queues in the order in which they came, from number `start` of those that match on.
   ///   with_inactive  also those that are blocked, or have completed URLs only
@@ -96,11 +102,13 @@ class Crawl {
   // These commit, and belong into no transaction. What they count is in the next commit at the
   // latest.
 
-  /// Seconds between two visits to a queue that has no delay of its own.
+  /// Seconds between two visits to a queue that has no delay of its own, or the same one.
   [[nodiscard]] Result<void> set_default_delay(std::uint64_t seconds);
-  /// Forgets a queue and its URLs. Returns how many it had. Again after an error: it goes on.
+  /// Forgets a queue, its URLs and its rules. Returns how many URLs it had. Again after an error:
+  /// it goes on.
   [[nodiscard]] Result<std::uint64_t> forget_queue(std::string_view queue);
-  /// Forgets URLs that were added before a time, of one queue or of all. Returns how many.
+  /// Forgets URLs that were added before a time, of one queue or of all. Returns how many. Some are
+  /// completed instead after an error or a crash, until this is called again.
   [[nodiscard]] Result<std::uint64_t> forget_before(std::optional<std::string_view> queue,
                                                     std::uint64_t time_s);
   /// Brings all that is completed where a snapshot has it.
@@ -112,7 +120,7 @@ class Crawl {
   [[nodiscard]] std::uint64_t now_ms() const { return frontier_.now_ms(); }
 
  private:
-  /// Queues that are read at a time, where all are looked at.
+  /// Queues that are read at a time where all are looked through.
   static constexpr std::size_t kGroupsAtOnce = 1024;
 
   Crawl(std::string_view name, std::uint64_t seed, Frontier frontier, KnownUrls known)
@@ -126,10 +134,14 @@ class Crawl {
     std::int64_t completed = 0;  ///< URLs
   };
   [[nodiscard]] Result<void> account(const Change& change);
-  [[nodiscard]] Result<void> make_queue(const UrlInQueue& url, Key16 key);
   [[nodiscard]] std::uint64_t active_count(std::string_view queue) const;
+  /// A URL's item to be put.
+  struct Item {
+    std::uint64_t refetch_s = 0;
+    std::uint64_t not_before_ms = 0;
+  };
   [[nodiscard]] Result<void> put(const UrlInQueue& url, Key16 key, const UrlRecord& record,
-                                 std::uint64_t refetch_s);
+                                 const Item& item);
   /// A URL before a change.
   struct State {
     std::optional<std::uint64_t> created_s{};
@@ -139,16 +151,13 @@ class Crawl {
   [[nodiscard]] Result<State> leave(const UrlInQueue& url, Key16 key, Change& change);
   template <class Set>
   [[nodiscard]] Result<void> change_rule(std::string_view queue, const Set& set);
-  struct KeyHash {
-    std::size_t operator()(Key16 key) const { return item_id(key); }
-  };
-  using Keys = std::unordered_set<Key16, KeyHash>;
   template <class Visit>
   [[nodiscard]] Result<void> for_each_queue(std::optional<std::string_view> queue,
                                             const Visit& visit);
-  [[nodiscard]] Result<void> forget_items(std::string_view queue, std::uint64_t time_s, Keys& gone);
-  [[nodiscard]] Result<std::uint64_t> forget_keys(std::optional<std::string_view> queue,
-                                                  std::uint64_t time_s, const Keys& gone);
+  [[nodiscard]] Result<bool> complete_some(std::string_view queue, std::uint64_t time_s);
+  [[nodiscard]] Result<std::uint64_t> drop_before(std::optional<std::string_view> queue,
+                                                  std::uint64_t time_s);
+  [[nodiscard]] Result<void> set_purges(std::uint64_t purges);
   [[nodiscard]] Result<void> keep_limit(std::string_view queue, const Counts& counts);
 
   std::string name_;

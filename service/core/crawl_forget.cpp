@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// URLs and queues are forgotten. Each key goes with its item: changes of the frontier and counts
-// wait until the merge that drops the keys, whose commit has everything.
-#include <algorithm>
+// URLs and queues are forgotten. A merge that drops keys has several commits. So URLs that wait are
+// completed before, in the first one, and keys of completed ones alone are dropped. Until these are
+// counted out, the counts of the crawl say so, and after a crash all is counted anew.
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "service/core/crawl.h"
@@ -12,8 +12,8 @@
 namespace crawlstore::service {
 namespace {
 
-/// Keys of items that a request forgets, looked for at a time: about 50 bytes each.
-constexpr std::size_t kForgottenAtOnce = std::size_t{1} << 20;
+/// URLs that are completed at a time: about 150 bytes each.
+constexpr std::size_t kCompletedAtOnce = std::size_t{1} << 18;
 
 }  // namespace
 
@@ -33,90 +33,98 @@ Result<void> Crawl::for_each_queue(std::optional<std::string_view> queue, const 
 
 Result<std::uint64_t> Crawl::forget_queue(std::string_view queue) {
   const auto group = frontier_.group(queue);
+  if (!group) return std::uint64_t{0};
   const Key16 key = queue_key(queue, seed_);
-  CRAWLSTORE_TRY(const Counts counts, known_.counts(key));
-  const std::uint64_t active = active_count(queue);
-  if (active == 0 && counts.completed == 0) return std::uint64_t{0};
-  std::vector<std::uint64_t> leased;
-  CRAWLSTORE_TRY(frontier_.for_each_item(queue, [&leased](const FrontierEntry& entry) {
-    if (entry.until_ms) leased.push_back(entry.id);
-    return true;
-  }));
-  CRAWLSTORE_TRY(frontier_.finish(leased));
-  CRAWLSTORE_TRY(frontier_.drop_group(queue));
-  if (group && group->rule) {
-    CRAWLSTORE_TRY(frontier_.set_rule(queue, default_rule_));
-  }
-  CRAWLSTORE_TRY(account({.queue = queue,
-                          .active_before = active,
-                          .active = -static_cast<std::int64_t>(active),
-                          .completed = -static_cast<std::int64_t>(counts.completed)}));
-  CRAWLSTORE_TRY(known_.drop(key.head, key.head, [](Key16, std::string_view) { return true; }));
-  return active + counts.completed;
+  CRAWLSTORE_TRY(Counts counts, known_.counts(key));
+  if (std::exchange(counts.limit, 0) != 0) known_.set_counts(key, counts);
+  if (group->rule) CRAWLSTORE_TRY(frontier_.set_rule(queue, default_rule_));
+  return forget_before(queue, UINT64_MAX);
 }
 
-/// Items of a queue that were added before a time go; their keys are added to `gone`.
-Result<void> Crawl::forget_items(std::string_view queue, std::uint64_t time_s, Keys& gone) {
+/// Completes URLs of a queue that wait or are leased, and were added before a time. Returns
+/// whether there may be more of them.
+Result<bool> Crawl::complete_some(std::string_view queue, std::uint64_t time_s) {
   std::vector<FrontierKey> waiting;
   std::vector<std::uint64_t> taken;
+  std::vector<UrlRecord> records;
   const std::uint64_t active = active_count(queue);
+  if (active == 0) return false;
   CRAWLSTORE_TRY(frontier_.for_each_item(queue, [&](const FrontierEntry& entry) {
-    const auto record = decode(entry.body, queue);
+    auto record = decode(entry.body, queue);
     if (!record || record->created_s >= time_s) return true;
-    gone.insert(known_key({queue, record->url}, seed_));
+    record->metadata = {};
+    records.push_back(*std::move(record));
     if (entry.attempt == 0) {
       waiting.push_back({queue, entry.id});
     } else {
       taken.push_back(entry.id);
     }
-    return true;
+    return records.size() < kCompletedAtOnce;
   }));
+  for (const UrlRecord& record : records) {
+    CRAWLSTORE_TRY(known_.set(known_key({queue, record.url}, seed_), encode(record, queue)));
+  }
   CRAWLSTORE_TRY(frontier_.remove(waiting));
   CRAWLSTORE_TRY(frontier_.finish(taken));
-  const auto count = static_cast<std::int64_t>(waiting.size() + taken.size());
-  return account({.queue = queue, .active_before = active, .active = -count});
+  const auto count = static_cast<std::int64_t>(records.size());
+  CRAWLSTORE_TRY(
+      account({.queue = queue, .active_before = active, .active = -count, .completed = count}));
+  return records.size() == kCompletedAtOnce;
 }
 
-/// Drops the keys that are gone, and those of completed URLs that were added before a time.
-Result<std::uint64_t> Crawl::forget_keys(std::optional<std::string_view> queue,
-                                         std::uint64_t time_s, const Keys& gone) {
+/// Drops the keys of completed URLs that were added before a time, and counts those that stay.
+Result<std::uint64_t> Crawl::drop_before(std::optional<std::string_view> queue,
+                                         std::uint64_t time_s) {
   std::unordered_map<std::uint64_t, std::int64_t> completed;  // by heads
-  std::uint64_t count = gone.size();
+  std::uint64_t count = 0;
   const std::uint64_t first = queue ? queue_key(*queue, seed_).head : 0;
   const std::uint64_t last = queue ? first : UINT64_MAX;
   CRAWLSTORE_TRY(known_.drop(first, last, [&](Key16 key, std::string_view value) {
-    if (!is_of_url(key)) return false;
-    if (value.empty()) return gone.contains(key);
-    if (created_of(value).value_or(time_s) >= time_s) return false;
-    ++completed[key.head];
-    ++count;
-    return true;
+    if (!is_of_url(key) || value.empty()) return false;
+    const bool is_gone = created_of(value).value_or(time_s) < time_s;
+    if (is_gone) {
+      ++count;
+    } else {
+      ++completed[key.head];
+    }
+    return is_gone;
   }));
   const auto count_out = [&](const FrontierGroup& group) -> Result<void> {
-    const auto found = completed.find(queue_key(group.key, seed_).head);
-    if (found == completed.end()) return {};
+    const Key16 key = queue_key(group.key, seed_);
+    CRAWLSTORE_TRY(const Counts counts, known_.counts(key));
+    const auto found = completed.find(key.head);
+    const std::int64_t now = found == completed.end() ? 0 : found->second;
     return account({.queue = group.key,
                     .active_before = active_count(group.key),
-                    .completed = -std::exchange(found->second, 0)});
+                    .completed = now - static_cast<std::int64_t>(counts.completed)});
   };
   CRAWLSTORE_TRY(for_each_queue(queue, count_out));
   return count;
 }
 
+Result<void> Crawl::set_purges(std::uint64_t purges) {
+  CRAWLSTORE_TRY(Counts counts, known_.counts(kCrawlKey));
+  counts.purges = purges;
+  known_.set_counts(kCrawlKey, counts);
+  return {};
+}
+
 Result<std::uint64_t> Crawl::forget_before(std::optional<std::string_view> queue,
                                            std::uint64_t time_s) {
-  Keys gone;
-  std::uint64_t count = 0;
-  const auto forget = [&](const FrontierGroup& group) -> Result<void> {
-    CRAWLSTORE_TRY(forget_items(group.key, time_s, gone));
-    if (gone.size() < kForgottenAtOnce) return {};
-    CRAWLSTORE_TRY(const auto some, forget_keys(queue, time_s, std::exchange(gone, {})));
-    count += some;
+  CRAWLSTORE_TRY(const Counts before, known_.counts(kCrawlKey));
+  CRAWLSTORE_TRY(set_purges(1));
+  const auto complete = [&](const FrontierGroup& group) -> Result<void> {
+    for (bool may_be_more = true; may_be_more;) {
+      CRAWLSTORE_TRY(may_be_more, complete_some(group.key, time_s));
+    }
     return {};
   };
-  CRAWLSTORE_TRY(for_each_queue(queue, forget));
-  CRAWLSTORE_TRY(const auto rest, forget_keys(queue, time_s, gone));
-  return count + rest;
+  CRAWLSTORE_TRY(for_each_queue(queue, complete));
+  CRAWLSTORE_TRY(const std::uint64_t count, drop_before(queue, time_s));
+  // A purge of all that failed is counted out by one of all.
+  if (!queue || before.purges == 0) CRAWLSTORE_TRY(set_purges(0));
+  CRAWLSTORE_TRY(known_.write_counts());
+  return count;
 }
 
 }  // namespace crawlstore::service

@@ -11,6 +11,7 @@ DrumOptions options_of(std::uint64_t memory_bytes) {
   DrumOptions options;
   options.memory_bytes = memory_bytes;
   options.auto_merge = false;  // a merge would publish URLs without their items
+  options.log_first = true;    // a merge begins with a commit of the whole store
   options.merge_commit = MergeCommit::kEverything;
   options.merge_scope = MergeScope::kFull;
   return options;
@@ -27,20 +28,23 @@ Result<KnownUrls> KnownUrls::open(Store& store, std::string_view crawl,
 }
 
 Result<Counts> KnownUrls::counts(Key16 key) {
-  if (const auto changed = changed_.find(key.head); changed != changed_.end()) {
-    return changed->second;
+  if (const auto known = counts_.find(key.head); known != counts_.end()) {
+    return known->second.counts;
   }
   CRAWLSTORE_TRY(const auto stored, drum_.find(key));
-  if (!stored) return Counts{};
-  const auto counts = decode_counts(*stored);
+  const auto counts = stored ? decode_counts(*stored) : Counts{};
   if (!counts) return fail(Errc::kSegmentInvalid, "the counts of a crawl have another form");
+  counts_[key.head] = {*counts, false};
   return *counts;
 }
 
 Result<void> KnownUrls::write_counts() {
-  for (const auto& [head, counts] : changed_) {
-    CRAWLSTORE_TRY(drum_.update({head, 0}, encode(counts)));
+  for (auto& [head, of_queue] : counts_) {
+    if (!of_queue.is_changed) continue;
+    CRAWLSTORE_TRY(drum_.update({head, 0}, encode(of_queue.counts)));
+    of_queue.is_changed = false;
   }
+  if (counts_.size() > kCountsKept) counts_.clear();
   return {};
 }
 
@@ -55,7 +59,6 @@ Result<void> KnownUrls::merge() {
 Result<void> KnownUrls::drop(std::uint64_t first, std::uint64_t last,
                              const ShouldDrop& should_drop) {
   CRAWLSTORE_TRY(write_counts());
-  forget_counts();
   return drum_.core()
       .drop_keys(first, last,
                  [&should_drop](Key16 key, std::span<const std::byte> value) {

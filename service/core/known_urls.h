@@ -17,8 +17,8 @@ namespace crawlstore::service {
 
 /// The URLs that a crawl knows, and what is counted of its queues: a DRUM. A URL has an empty value
 /// while it waits or is leased, and its record once it is completed.
-/// Threads: one at a time. Memory: `memory_bytes`, and 40 bytes for each queue of which something
-/// changed since the last commit.
+/// Threads: one at a time. Memory: `memory_bytes`, and 80 bytes for each queue that was looked at
+/// since the last commit, or for up to kCountsKept queues.
 class KnownUrls {
  public:
   /// errors  as Drum::open()
@@ -36,13 +36,13 @@ class KnownUrls {
     return drum_.update(key, value);
   }
 
-  /// The counts of a queue or the crawl: of queue_key(), or kCrawlKey.
+  /// Returns what was counted: with queue_key() of a queue, with kCrawlKey of the crawl.
   [[nodiscard]] Result<Counts> counts(Key16 key);
-  void set_counts(Key16 key, const Counts& counts) { changed_[key.head] = counts; }
+  void set_counts(Key16 key, const Counts& counts) { counts_[key.head] = {counts, true}; }
   /// Writes what set_counts() changed, for the commit to come.
   [[nodiscard]] Result<void> write_counts();
-  /// Forgets it: the transaction was dropped, or it was committed.
-  void forget_counts() { changed_.clear(); }
+  /// Forgets it: the transaction was dropped.
+  void forget_counts() { counts_.clear(); }
 
   /// Merges if much waits. Outside of transactions.
   [[nodiscard]] Result<void> merge_if_full();
@@ -58,8 +58,14 @@ class KnownUrls {
  private:
   explicit KnownUrls(Drum<Key16, std::string> drum) : drum_(std::move(drum)) {}
 
+  static constexpr std::size_t kCountsKept = std::size_t{1} << 14;
+  struct CountsOfQueue {
+    Counts counts{};
+    bool is_changed = false;  // since they were written
+  };
+
   Drum<Key16, std::string> drum_;
-  std::unordered_map<std::uint64_t, Counts> changed_;  // by heads
+  std::unordered_map<std::uint64_t, CountsOfQueue> counts_;  // by heads
 };
 
 }  // namespace crawlstore::service

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kSchemes{"", "http://", "https://"};
 
 constexpr unsigned kDigitBits = 7;
-constexpr unsigned kNumberBits = 64;
+constexpr unsigned kLastShift = 63;  // of the tenth digit, which has one bit of the number
 
 void put_number(std::string& bytes, std::uint64_t number) {
   for (; number >> kDigitBits != 0; number >>= kDigitBits) {
@@ -25,9 +25,10 @@ void put_number(std::string& bytes, std::uint64_t number) {
 
 std::optional<std::uint64_t> take_number(std::string_view& bytes) {
   std::uint64_t number = 0;
-  for (unsigned shift = 0; shift < kNumberBits && !bytes.empty(); shift += kDigitBits) {
+  for (unsigned shift = 0; shift <= kLastShift && !bytes.empty(); shift += kDigitBits) {
     const auto digit = static_cast<unsigned char>(bytes.front());
     bytes.remove_prefix(1);
+    if (shift == kLastShift && digit > 1) break;
     number |= std::uint64_t{digit & 0x7FU} << shift;
     if (digit < 0x80) return number;
   }
@@ -101,20 +102,20 @@ std::optional<std::uint64_t> created_of(std::string_view bytes) {
 std::string encode(const Counts& counts) {
   std::string bytes;
   for (const std::uint64_t number :
-       {counts.completed, counts.limit, counts.queues, counts.active}) {
+       {counts.completed, counts.limit, counts.queues, counts.active, counts.purges}) {
     put_number(bytes, number);
   }
   return bytes;
 }
 
 std::optional<Counts> decode_counts(std::string_view bytes) {
-  std::array<std::uint64_t, 4> numbers{};
+  std::array<std::uint64_t, 5> numbers{};
   for (std::uint64_t& number : numbers) {
     const auto taken = take_number(bytes);
     if (!taken) return std::nullopt;
     number = *taken;
   }
-  return Counts{numbers[0], numbers[1], numbers[2], numbers[3]};
+  return Counts{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
 }
 
 }  // namespace crawlstore::service

@@ -2,7 +2,6 @@
 #pragma once
 
 /// URLs of a crawl: the keys by which the store knows them, and the bytes that it keeps of them.
-/// Bytes: spec/service.md.
 
 #include <cstdint>
 #include <optional>
@@ -58,6 +57,7 @@ struct Counts {
   std::uint64_t limit = 0;      ///< of a queue: completed URLs that end it; 0: none
   std::uint64_t queues = 0;     ///< of the crawl: those with any URL
   std::uint64_t active = 0;     ///< of the crawl: queues with a URL that is not completed
+  std::uint64_t purges = 0;     ///< of the crawl: 1 while keys are dropped that are still counted
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 std::string encode(const Counts& counts);

@@ -93,7 +93,7 @@ void CommitLoop::do_alone(std::unique_ptr<Job> job) {
   if (fatal_) return job->done(tl::unexpected<Error>(*fatal_));
   const auto ran = job->run(crawls_);
   auto ended = ran ? crawls_.write_counts() : tl::unexpected<Error>(ran.error());
-  crawls_.end_transaction();
+  if (!ended) crawls_.drop_counts();
   if (ended) ended = store_.commit().map([](Generation) {});
   check(ended);
   job->done(ended);
@@ -121,7 +121,6 @@ Result<void> CommitLoop::commit() {
   CRAWLSTORE_TRY(crawls_.write_counts());
   CRAWLSTORE_TRY(transaction_->commit());
   transaction_.reset();
-  crawls_.end_transaction();
   note(counts_.commit_us, counts_.longest_commit_us, us_since(begin));
   ++counts_.commits;
   last_commit_ = Clock::now();
@@ -133,7 +132,7 @@ void CommitLoop::end_batch(const Result<void>& ended) {
   if (!ended) {
     if (transaction_) transaction_->drop();
     transaction_.reset();
-    crawls_.end_transaction();
+    crawls_.drop_counts();
     last_commit_ = Clock::now();
     ++counts_.failed_commits;
     check(ended);

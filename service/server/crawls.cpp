@@ -101,8 +101,8 @@ Result<void> Crawls::write_counts() {
   return {};
 }
 
-void Crawls::end_transaction() {
-  for (const auto& [id, crawl] : open_) crawl->end_transaction();
+void Crawls::drop_counts() {
+  for (const auto& [id, crawl] : open_) crawl->drop_counts();
 }
 
 Result<void> Crawls::merge_if_full() {

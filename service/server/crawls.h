@@ -45,8 +45,8 @@ class Crawls {
 
   /// Before a commit.
   [[nodiscard]] Result<void> write_counts();
-  /// After it, or after its transaction was dropped.
-  void end_transaction();
+  /// After a transaction was dropped.
+  void drop_counts();
   /// Between transactions.
   [[nodiscard]] Result<void> merge_if_full();
   [[nodiscard]] Result<void> close();

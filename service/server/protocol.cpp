@@ -8,21 +8,17 @@ using ::urlfrontier::AckMessage;
 using ::urlfrontier::URLInfo;
 using ::urlfrontier::URLItem;
 
-constexpr std::size_t kKeyBytesMax = 255;
-/// A body of an item has at most 64 KiB; a record some bytes besides its texts.
-constexpr std::size_t kRecordBytesMax = (std::size_t{1} << 16) - 32;
-
 /// Calls to(Crawl, url, metadata) for a URL that can be kept.
 template <class To>
 Result<AckStatus> put_url(Crawls& crawls, const URLInfo& info, const To& to) {
   const auto queue = queue_of(info);
   if (!queue || info.url().empty()) return AckMessage::SKIPPED;
-  const std::string metadata = metadata_of(info);
-  if (info.url().size() + metadata.size() > kRecordBytesMax) return AckMessage::SKIPPED;
   const auto crawl = crawls.find(Crawls::id_of(info.crawlid()));
   if (!crawl && crawl.error().code != Errc::kUnknownName) return AckMessage::SKIPPED;
   if (!crawl) return tl::unexpected<Error>(crawl.error());
-  return to(**crawl, UrlInQueue{*queue, info.url()}, metadata);
+  const auto status = to(**crawl, UrlInQueue{*queue, info.url()}, metadata_of(info));
+  return status || status.error().code != Errc::kTooLarge ? status
+                                                          : Result<AckStatus>(AckMessage::SKIPPED);
 }
 
 }  // namespace
@@ -30,9 +26,9 @@ Result<AckStatus> put_url(Crawls& crawls, const URLInfo& info, const To& to) {
 std::optional<std::string_view> queue_of(const URLInfo& info) {
   if (info.key().empty()) {
     const auto host = host_of(info.url());
-    return host && host->size() <= kKeyBytesMax ? host : std::nullopt;
+    return host && host->size() <= Crawl::kKeyBytesMax ? host : std::nullopt;
   }
-  if (info.key().size() > kKeyBytesMax) return std::nullopt;
+  if (info.key().size() > Crawl::kKeyBytesMax) return std::nullopt;
   return info.key();
 }
 
@@ -81,21 +77,21 @@ grpc::Status status_of(const Error& error) {
   return {code(), describe(error)};
 }
 
-Result<AckStatus> put_discovered(Crawls& crawls, const URLInfo& info, std::uint64_t now_s) {
-  const auto discover = [now_s](Crawl& crawl, const UrlInQueue& url, std::string_view metadata) {
-    return crawl.discover(url, metadata, now_s).map([](bool is_new) {
+Result<AckStatus> put_discovered(Crawls& crawls, const URLInfo& info) {
+  const auto discover = [](Crawl& crawl, const UrlInQueue& url, std::string_view metadata) {
+    return crawl.discover(url, metadata, now_s(crawl)).map([](bool is_new) {
       return is_new ? AckMessage::OK : AckMessage::SKIPPED;
     });
   };
   return put_url(crawls, info, discover);
 }
 
-Result<AckStatus> put(Crawls& crawls, const URLItem& item, std::uint64_t now_s) {
-  if (item.has_discovered()) return put_discovered(crawls, item.discovered().info(), now_s);
+Result<AckStatus> put(Crawls& crawls, const URLItem& item) {
+  if (item.has_discovered()) return put_discovered(crawls, item.discovered().info());
   const std::uint64_t refetch = item.known().refetchable_from_date();
-  if (!item.has_known() || refetch > kTimeMaxS) return AckMessage::SKIPPED;
+  if (!item.has_known() || refetch > Crawl::kTimeMaxS) return AckMessage::SKIPPED;
   const auto update = [=](Crawl& crawl, const UrlInQueue& url, std::string_view metadata) {
-    return crawl.update(url, metadata, refetch, now_s).map([] { return AckMessage::OK; });
+    return crawl.update(url, metadata, refetch, now_s(crawl)).map([] { return AckMessage::OK; });
   };
   return put_url(crawls, item.known().info(), update);
 }

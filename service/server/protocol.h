@@ -4,7 +4,6 @@
 /// Messages of the protocol, and the calls of a crawl that they are.
 
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,9 +28,6 @@ std::string metadata_of(const ::urlfrontier::URLInfo& info);
 ::urlfrontier::URLInfo info_of(const UrlRecord& record, std::string_view queue,
                                std::string_view crawl);
 
-/// Times of a frontier are milliseconds below 2^48.
-inline constexpr std::uint64_t kTimeMaxS = (std::uint64_t{1} << 48) / 1000 - 1;
-
 /// A URL as the calls tell that look at it.
 ::urlfrontier::URLItem item_of(const KnownUrl& url, std::string_view queue, std::string_view crawl);
 
@@ -41,9 +37,9 @@ inline std::optional<std::string_view> given(const std::string& text) {
 }
 /// The size of a list of which a request says 0.
 inline constexpr std::uint32_t kListedByDefault = 100;
-/// Seconds since 1970.
-inline std::uint64_t now_s() {
-  return static_cast<std::uint64_t>(std::time(nullptr));
+/// Seconds since 1970, by the clock of a crawl.
+inline std::uint64_t now_s(const Crawl& crawl) {
+  return crawl.now_ms() / 1000;
 }
 
 /// The status of a call that failed.
@@ -51,8 +47,7 @@ grpc::Status status_of(const Error& error);
 
 /// Adds a URL to a crawl. A missing crawl is told by kUnknownName.
 ///   returns  SKIPPED: it is known, or can never be kept
-Result<AckStatus> put_discovered(Crawls& crawls, const ::urlfrontier::URLInfo& info,
-                                 std::uint64_t now_s);
-Result<AckStatus> put(Crawls& crawls, const ::urlfrontier::URLItem& item, std::uint64_t now_s);
+Result<AckStatus> put_discovered(Crawls& crawls, const ::urlfrontier::URLInfo& info);
+Result<AckStatus> put(Crawls& crawls, const ::urlfrontier::URLItem& item);
 
 }  // namespace crawlstore::service

@@ -40,9 +40,7 @@ struct Urls {
     return ack;
   }
   static Result<Answer> apply(Crawls& crawls, const URLItem& item) {
-    return put(crawls, item, now_s()).map([&](AckMessage::Status status) {
-      return answer(item, status);
-    });
+    return put(crawls, item).map([&](AckMessage::Status status) { return answer(item, status); });
   }
   static std::string crawl_of(Crawls& /*crawls*/, const URLItem& item) {
     return std::string(Crawls::id_of(info_of(item).crawlid()));
@@ -64,7 +62,7 @@ struct Batches {
     BatchAck ack;
     ack.set_id(batch.id());
     for (const URLInfo& info : batch.items()) {
-      CRAWLSTORE_TRY(const auto status, put_discovered(crawls, info, now_s()));
+      CRAWLSTORE_TRY(const auto status, put_discovered(crawls, info));
       ack.add_statuses(status);
     }
     return ack;

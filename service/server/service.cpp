@@ -109,7 +109,7 @@ grpc::ServerUnaryReactor* FrontierService::BlockQueueUntil(Context* context,
                                                            Empty* /*response*/) {
   const auto run = [request](Crawls& crawls) {
     return with_crawl(crawls, request->crawlid(), [&](Crawl& crawl) {
-      return crawl.block_until(request->key(), std::min(request->time(), kTimeMaxS));
+      return crawl.block_until(request->key(), request->time());
     });
   };
   return answer(loop_, context, run, Crawls::id_of(request->crawlid()));
@@ -185,9 +185,9 @@ grpc::ServerUnaryReactor* FrontierService::PurgeURLs(Context* context,
                                                      const PurgeUrlParams* request,
                                                      Long* response) {
   const auto run = [request, response](Crawls& crawls) -> Result<void> {
-    const std::uint64_t now = now_s();
-    const std::uint64_t time = now - std::min(now, request->days() * kSecondsADay);
     return with_crawl(crawls, request->crawlid(), [&](Crawl& crawl) -> Result<void> {
+      const std::uint64_t now = now_s(crawl);
+      const std::uint64_t time = now - std::min(now, request->days() * kSecondsADay);
       CRAWLSTORE_TRY(const auto count, crawl.forget_before(given(request->key()), time));
       response->set_value(count);
       return {};
