@@ -22,8 +22,8 @@ PROGRAM = sys.argv[1]
 JARS = '''grpc-api grpc-context grpc-core grpc-netty grpc-protobuf grpc-protobuf-lite grpc-stub
 guava failureaccess protobuf protobuf-util gson junit4 hamcrest-core picocli slf4j-api slf4j-simple
 netty-all perfmark-api opencensus-api commons-lang3
-error_prone_annotations jsr305 commons-io netty-buffer netty-codec netty-common netty-handler netty-resolver
-netty-transport netty-codec-http2 netty-codec-http netty-transport-native-unix-common'''.split()
+error_prone_annotations jsr305 commons-io netty-buffer netty-codec netty-common netty-handler
+netty-resolver netty-transport netty-codec-http2 netty-codec-http netty-transport-native-unix-common'''.split()
 FOLDER = os.environ.get('CRAWLSTORE_URLFRONTIER')
 PLUGIN = shutil.which('grpc_java_plugin')
 
