@@ -23,7 +23,8 @@ JARS = '''grpc-api grpc-context grpc-core grpc-netty grpc-protobuf grpc-protobuf
 guava failureaccess protobuf protobuf-util gson junit4 hamcrest-core picocli slf4j-api slf4j-simple
 netty-all perfmark-api opencensus-api commons-lang3
 error_prone_annotations jsr305 commons-io netty-buffer netty-codec netty-common netty-handler
-netty-resolver netty-transport netty-codec-http2 netty-codec-http netty-transport-native-unix-common'''.split()
+netty-resolver netty-transport netty-codec-http2 netty-codec-http
+netty-transport-native-unix-common'''.split()
 FOLDER = os.environ.get('CRAWLSTORE_URLFRONTIER')
 PLUGIN = shutil.which('grpc_java_plugin')
 
