@@ -49,6 +49,7 @@ crawlstore_package_packages=(
 crawlstore_service_packages=(
   libgrpc++-dev
   libprotobuf-dev
+  prometheus-cpp-dev
   protobuf-compiler
   protobuf-compiler-grpc
 )

@@ -16,6 +16,7 @@
 #include <grpcpp/health_check_service_interface.h>
 
 #include "service/server/log.h"
+#include "service/server/metrics.h"
 #include "service/server/service.h"
 
 namespace crawlstore::service {
@@ -34,6 +35,8 @@ struct Options {
   std::uint64_t memory_mib = 32;
   std::string tls_certificate;
   std::string tls_key;
+  std::string tls_client_ca;
+  std::string metrics;
 };
 
 std::optional<std::string> read_text(const std::string& path) {
@@ -54,6 +57,15 @@ std::shared_ptr<grpc::ServerCredentials> credentials_of(const Options& options) 
   }
   grpc::SslServerCredentialsOptions tls;
   tls.pem_key_cert_pairs.push_back({*key, *certificate});
+  if (!options.tls_client_ca.empty()) {
+    const auto authority = read_text(options.tls_client_ca);
+    if (!authority) {
+      log(LogLevel::kError, "no-certificate", {{"authority", options.tls_client_ca}});
+      return nullptr;
+    }
+    tls.pem_root_certs = *authority;
+    tls.client_certificate_request = GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
+  }
   return grpc::SslServerCredentials(tls);
 }
 
@@ -108,12 +120,27 @@ int serve(const Options& options) {
     log(LogLevel::kError, "cannot-listen", {{"address", options.listen}});
     return kFailed;
   }
+  std::optional<Metrics> metrics;
+  if (!options.metrics.empty()) {
+    try {
+      metrics.emplace(options.metrics, *store, loop, service.counts());
+    } catch (const std::exception& error) {
+      log(LogLevel::kError, "cannot-listen",
+          {{"address", options.metrics}, {"error", error.what()}});
+      return kFailed;
+    }
+  }
+  const std::string metrics_port = metrics ? std::to_string(metrics->port()) : "none";
   log(LogLevel::kInfo, "listening",
-      {{"address", options.listen}, {"port", std::to_string(port)}, {"file", options.file}});
+      {{"address", options.listen},
+       {"port", std::to_string(port)},
+       {"file", options.file},
+       {"metrics", metrics_port}});
   int signal = 0;
   sigwait(&signals, &signal);
   log(LogLevel::kInfo, "stopping");
   server->Shutdown(std::chrono::system_clock::now() + kStopTime);
+  metrics.reset();
   loop.stop();
   if (!is_whole) return kFailed;
   auto closed = crawls->close();
@@ -153,6 +180,11 @@ int run(int argc, char** argv) {
   auto* const key = app.add_option("--tls-key", options.tls_key, "PEM file of its key");
   certificate->needs(key);
   key->needs(certificate);
+  app.add_option("--tls-client-ca", options.tls_client_ca,
+                 "PEM file of the authority whose signature clients' certificates must have")
+      ->needs(key);
+  app.add_option("--metrics", options.metrics,
+                 "Address and port where Prometheus may ask by HTTP, such as 127.0.0.1:9100");
   app.set_version_flag("--version", "crawlstored " CRAWLSTORE_VERSION);
   try {
     app.parse(argc, argv);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/commit_loop.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace crawlstore::service {
@@ -17,11 +16,6 @@ std::uint64_t us_since(std::chrono::steady_clock::time_point begin) {
   const auto passed = std::chrono::steady_clock::now() - begin;
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(passed).count());
-}
-
-void note(std::atomic<std::uint64_t>& sum, std::atomic<std::uint64_t>& longest, std::uint64_t us) {
-  sum += us;
-  longest = std::max(longest.load(), us);
 }
 
 }  // namespace
@@ -121,8 +115,7 @@ Result<void> CommitLoop::commit() {
   CRAWLSTORE_TRY(crawls_.write_counts());
   CRAWLSTORE_TRY(transaction_->commit());
   transaction_.reset();
-  note(counts_.commit_us, counts_.longest_commit_us, us_since(begin));
-  ++counts_.commits;
+  counts_.commits.add(us_since(begin));
   last_commit_ = Clock::now();
   return {};
 }
@@ -146,7 +139,7 @@ void CommitLoop::merge() {
   if (fatal_) return;
   const auto begin = Clock::now();
   check(crawls_.merge_if_full());
-  note(counts_.merge_us, counts_.longest_merge_us, us_since(begin));
+  counts_.merges.add(us_since(begin));
 }
 
 void CommitLoop::check(const Result<void>& ended) {

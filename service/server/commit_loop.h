@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -16,6 +15,7 @@
 
 #include <crawlstore/transaction.h>
 
+#include "service/server/counts.h"
 #include "service/server/crawls.h"
 
 namespace crawlstore::service {
@@ -37,16 +37,6 @@ class Job {
   virtual void done(const Result<void>& committed) = 0;
   /// Whether it runs outside of transactions, and commits itself.
   [[nodiscard]] virtual bool is_alone() const { return false; }
-};
-
-/// Work of the loop since it began. Read on any thread.
-struct LoopCounts {
-  std::atomic<std::uint64_t> commits{0};
-  std::atomic<std::uint64_t> failed_commits{0};
-  std::atomic<std::uint64_t> commit_us{0};
-  std::atomic<std::uint64_t> longest_commit_us{0};
-  std::atomic<std::uint64_t> merge_us{0};
-  std::atomic<std::uint64_t> longest_merge_us{0};
 };
 
 /// The only thread that changes a store: it does jobs as they come, commits no more often than each

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -50,6 +52,9 @@ class GetStream final : public grpc::ServerWriteReactor<URLInfo> {
   GetStream(CommitLoop& loop, ServiceCounts& counts) : loop_(loop), counts_(counts) {}
 
   void start(const Result<void>& committed, std::vector<Given> given) {
+    const auto passed = std::chrono::steady_clock::now() - begin_;
+    counts_.get_time.add(static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(passed).count()));
     given_ = std::move(given);
     if (!committed) return Finish(status_of(committed.error()));
     write();
@@ -85,6 +90,7 @@ class GetStream final : public grpc::ServerWriteReactor<URLInfo> {
 
   CommitLoop& loop_;
   ServiceCounts& counts_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::vector<Given> given_;
   std::size_t crawl_ = 0;  // the place of the next URL
   std::size_t place_ = 0;

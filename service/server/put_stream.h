@@ -93,7 +93,9 @@ class PutStream final
         answers_.clear();
         for (const Request& request : requests_) answers_.push_back(Protocol::failed(request));
       }
-      for (const Answer& answer : answers_) Protocol::count(stream_->counts_, answer);
+      for (std::size_t i = 0; i < answers_.size(); ++i) {
+        Protocol::count(stream_->counts_, requests_[i], answers_[i]);
+      }
       stream_->answer(requests_, std::move(answers_));
     }
 

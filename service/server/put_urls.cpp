@@ -12,11 +12,17 @@ using ::urlfrontier::DiscoveredBatch;
 using ::urlfrontier::URLInfo;
 using ::urlfrontier::URLItem;
 
-void count_status(ServiceCounts& counts, int status) {
-  auto& count = status == AckMessage::OK        ? counts.put_ok
-                : status == AckMessage::SKIPPED ? counts.put_skipped
-                                                : counts.put_failed;
-  ++count;
+void count_discovered(ServiceCounts& counts, int status) {
+  ++counts.put_discovered;
+  if (status == AckMessage::SKIPPED) ++counts.ignored;
+  if (status == AckMessage::FAIL) ++counts.failed;
+}
+
+void count_known(ServiceCounts& counts, int status, bool is_completed) {
+  ++counts.put_known;
+  if (status == AckMessage::OK && is_completed) ++counts.completed;
+  if (status == AckMessage::SKIPPED) ++counts.skipped;
+  if (status == AckMessage::FAIL) ++counts.failed;
 }
 
 /// Whether there is no such crawl yet, and may be one.
@@ -46,7 +52,10 @@ struct Urls {
     return std::string(Crawls::id_of(info_of(item).crawlid()));
   }
   static Answer failed(const URLItem& item) { return answer(item, AckMessage::FAIL); }
-  static void count(Counts& counts, const Answer& ack) { count_status(counts, ack.status()); }
+  static void count(Counts& counts, const Request& item, const Answer& ack) {
+    if (item.has_discovered()) return count_discovered(counts, ack.status());
+    count_known(counts, ack.status(), item.known().refetchable_from_date() == 0);
+  }
 };
 
 struct Batches {
@@ -79,19 +88,21 @@ struct Batches {
     for (int i = 0; i < batch.items_size(); ++i) ack.add_statuses(AckMessage::FAIL);
     return ack;
   }
-  static void count(Counts& counts, const Answer& ack) {
-    for (const int status : ack.statuses()) count_status(counts, status);
+  static void count(Counts& counts, const Request& /*batch*/, const Answer& ack) {
+    for (const int status : ack.statuses()) count_discovered(counts, status);
   }
 };
 
 }  // namespace
 
 grpc::ServerBidiReactor<URLItem, AckMessage>* FrontierService::PutURLs(Context* /*context*/) {
+  ++counts_.put_calls;
   return PutStream<Urls>::start(loop_, counts_);
 }
 
 grpc::ServerBidiReactor<DiscoveredBatch, BatchAck>* FrontierService::PutDiscovered(
     Context* /*context*/) {
+  ++counts_.batch_calls;
   return PutStream<Batches>::start(loop_, counts_);
 }
 

@@ -8,18 +8,10 @@
 #include <vector>
 
 #include "service/server/commit_loop.h"
+#include "service/server/counts.h"
 #include "urlfrontier.grpc.pb.h"
 
 namespace crawlstore::service {
-
-/// Calls since the service began. Read on any thread.
-struct ServiceCounts {
-  std::atomic<std::uint64_t> get_calls{0};
-  std::atomic<std::uint64_t> urls_given{0};
-  std::atomic<std::uint64_t> put_ok{0};
-  std::atomic<std::uint64_t> put_skipped{0};
-  std::atomic<std::uint64_t> put_failed{0};
-};
 
 /// The calls of the protocol, on the crawls of a store. Threads: gRPC's.
 class FrontierService final : public ::urlfrontier::URLFrontier::CallbackService {

@@ -134,9 +134,6 @@ class Service:
         self._log.close()
         return self._process.wait(60)
 
-    def wait(self, timeout=60):
-        return self._process.wait(timeout)
-
     def is_running(self):
         return self._process.poll() is None
 

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """crawlstored, as its clients see it: service_test.py PROGRAM CRAWLSTORE"""
 
+import collections
 import pathlib
+import queue
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 import grpc
 
-from frontier_client import OK, SKIPPED, Client, Service, discover, info, known, pb
+from frontier_client import FAIL, OK, SKIPPED, Client, Service, discover, info, known, pb
 
 PROGRAM, CRAWLSTORE = sys.argv[1:3]
 
@@ -36,6 +39,10 @@ class ServiceTest(unittest.TestCase):
 
     def start(self, *options):
         self.services.append(Service(PROGRAM, self.file, '--commit', '10', *options))
+        return self.services[-1]
+
+    def start_beside(self, *options):
+        self.services.append(Service(PROGRAM, self.file.with_name('b.crawl'), *options))
         return self.services[-1]
 
     def expect_whole(self):
@@ -306,6 +313,92 @@ class BadInput(ServiceTest):
                                capture_output=True, text=True, check=False)
         self.assertEqual(ended.returncode, 1)
         self.assertIn('cannot-listen', ended.stderr)
+
+
+class Operation(ServiceTest):
+    def test_tells_prometheus(self):
+        service = self.start('--metrics', '127.0.0.1:0')
+        client = service.client
+        client.put(discover('http://a.test/1'), discover('http://a.test/1'),
+                   discover('http://b.test/'), known('http://a.test/2'), known('', 1))
+        client.GetURLs(max_urls_per_queue=1, max_queues=1)
+        port = service.log().split('metrics="')[1].split('"')[0]
+        with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics', timeout=30) as page:
+            values = dict(line.rsplit(' ', 1) for line in page.read().decode().splitlines()
+                          if not line.startswith('#'))
+        for name, value in {
+                'frontier_getURLs_calls_total': 1, 'frontier_getURLs_total': 1,
+                'frontier_getURLs_latency_seconds_count': 1, 'frontier_putURLs_calls_total': 1,
+                'frontier_putURLs_total': 5, 'frontier_putURLs_ignored_total': 1,
+                'frontier_putURLs_discovered_total{discovered="true"}': 3,
+                'frontier_putURLs_completed_total': 1, 'crawlstored_skipped_urls_total': 1,
+                'crawlstored_urls{crawl="DEFAULT",state="waiting"}': 1,
+                'crawlstored_urls{crawl="DEFAULT",state="leased"}': 1,
+                'crawlstored_urls{crawl="DEFAULT",state="completed"}': 1,
+                'crawlstored_queues{crawl="DEFAULT",state="active"}': 2}.items():
+            self.assertEqual(float(values[name]), value, name)
+        self.assertEqual(float(values['crawlstored_file_bytes']), self.file.stat().st_size)
+
+    def test_speaks_tls_and_tells_its_health(self):
+        folder = pathlib.Path(self._folder.name)
+        key, certificate = folder / 'key.pem', folder / 'certificate.pem'
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1',
+                        '-keyout', str(key), '-out', str(certificate), '-subj', '/CN=localhost',
+                        '-addext', 'subjectAltName=DNS:localhost'], check=True,
+                       capture_output=True)
+        service = self.start('--tls-cert', str(certificate), '--tls-key', str(key))
+        self.assertEqual(status_of(service.client.GetStats, timeout=5),
+                         grpc.StatusCode.UNAVAILABLE)
+        credentials = grpc.ssl_channel_credentials(certificate.read_bytes())
+        client = Client(service.address.replace('127.0.0.1', 'localhost'), credentials)
+        self.assertEqual(client.put(discover('http://a.test/')), [OK])
+        stranger = self.start_beside('--tls-cert', str(certificate), '--tls-key', str(key),
+                                     '--tls-client-ca', str(certificate))
+        address = stranger.address.replace('127.0.0.1', 'localhost')
+        without = Client(address, credentials)
+        self.assertEqual(status_of(without.GetStats, timeout=5), grpc.StatusCode.UNAVAILABLE)
+        without.close()
+        own = Client(address, grpc.ssl_channel_credentials(
+            certificate.read_bytes(), key.read_bytes(), certificate.read_bytes()))
+        self.assertEqual(own.GetStats().size, 0)
+        own.close()
+        health = client.channel.unary_unary('/grpc.health.v1.Health/Check')
+        self.assertEqual(health(b'', timeout=30), b'\x08\x01')
+        client.close()
+
+    def test_replays_storm_crawler(self):
+        """One GetURLs in flight, acknowledgements in one stream that lasts, and its other calls."""
+        service = self.start()
+        client = service.client
+        client.SetDelay(delay_requestable=0)
+        items, fetched = queue.Queue(), collections.Counter()
+        acks = client.PutURLs(iter(items.get, None))
+        for i in range(100):
+            items.put(discover(f'http://h{i % 20}.test/0/{i}'))
+        waiting = 100
+        while sum(fetched.values()) < 1000:
+            for _ in range(waiting):
+                self.assertIn(next(acks).status, (OK, SKIPPED))
+            waiting = 0
+            for url in client.GetURLs(max_urls_per_queue=10, max_queues=10,
+                                      delay_requestable=60, crawlID='DEFAULT'):
+                fetched[url.url] += 1
+                number = int(url.url.rsplit('/', 1)[1])
+                for link in (2 * number, 2 * number + 1):
+                    items.put(discover(f'http://h{link % 20}.test/{link % 7}/{link}',
+                                       source=url.url))
+                date = int(time.time()) + 3600 if number % 5 == 0 else 0
+                items.put(known(url.url, date, key=url.key, fetched='200'))
+                waiting += 3
+            if fetched and sum(fetched.values()) % 3 == 0:
+                client.BlockQueueUntil(key='h1.test', time=int(time.time()) - 1)
+                client.SetDelay(key='h2.test', delay_requestable=0)
+        items.put(None)
+        self.assertEqual(set(fetched.values()), {1}, 'no URL is given out twice')
+        self.assertEqual(len([ack for ack in acks if ack.status == FAIL]), 0)
+        stats = client.GetStats()
+        self.assertEqual(stats.inProcess, 0)
+        self.assertEqual(stats.size + stats.counts['completed'], client.CountURLs().value)
 
 
 if __name__ == '__main__':

@@ -124,6 +124,7 @@ EXTERNAL = [
     (("curl/",), ("examples/",), "only the examples fetch"),
     (("grpc", "google/protobuf/"), ("service/server/", "service/crawlstored.cpp"),
      "only the server knows gRPC"),
+    (("prometheus/",), ("service/server/metrics.cpp",), "only the metrics know Prometheus"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),
     (("benchmark/",), ("bench/",), "only bench/ includes Google Benchmark"),
     (("absl/", "db.h", "igraph/", "leveldb/", "lmdb.h", "omp.h", "rocksdb/",
