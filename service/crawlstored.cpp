@@ -105,7 +105,7 @@ int serve(const Options& options) {
     is_whole = false;
     kill(getpid(), SIGTERM);
   });
-  FrontierService service(*store, loop, options.listen);
+  FrontierService service(*store, loop);
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -130,6 +130,8 @@ int serve(const Options& options) {
       return kFailed;
     }
   }
+  service.set_address(options.listen.substr(0, options.listen.rfind(':') + 1) +
+                      std::to_string(port));
   const std::string metrics_port = metrics ? std::to_string(metrics->port()) : "none";
   log(LogLevel::kInfo, "listening",
       {{"address", options.listen},
@@ -150,6 +152,16 @@ int serve(const Options& options) {
   return closed ? 0 : kFailed;
 }
 
+/// Empty: it is an address and a port, as HOST:PORT.
+std::string check_address(const std::string& address) {
+  const auto colon = address.rfind(':');
+  const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+  const bool is_number =
+      !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos;
+  if (is_number && std::stoi(port) <= UINT16_MAX) return {};
+  return "an address is HOST:PORT, with a port up to 65535; not " + address;
+}
+
 int run(int argc, char** argv) {
   Options options;
   CLI::App app{
@@ -158,7 +170,9 @@ int run(int argc, char** argv) {
       "read by crawlstore and its inspector while the service runs."};
   app.name("crawlstored");
   app.add_option("FILE", options.file, "The crawl file")->required();
-  app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
+  app.add_option("--listen", options.listen, "Address and port")
+      ->capture_default_str()
+      ->check(check_address);
   app.add_option("--commit", options.commit_ms,
                  "Milliseconds between commits, with which acknowledgements come")
       ->capture_default_str()
@@ -184,7 +198,8 @@ int run(int argc, char** argv) {
                  "PEM file of the authority whose signature clients' certificates must have")
       ->needs(key);
   app.add_option("--metrics", options.metrics,
-                 "Address and port where Prometheus may ask by HTTP, such as 127.0.0.1:9100");
+                 "Address and port where Prometheus may ask by HTTP, such as 127.0.0.1:9100")
+      ->check(check_address);
   app.set_version_flag("--version", "crawlstored " CRAWLSTORE_VERSION);
   try {
     app.parse(argc, argv);

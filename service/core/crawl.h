@@ -80,7 +80,7 @@ class Crawl {
   [[nodiscard]] Result<std::vector<GivenUrl>> take(const GetRequest& request);
   /// Leases end, as when nobody was told of them.
   [[nodiscard]] Result<void> give_back(const std::vector<GivenUrl>& urls);
-  /// Seconds between two visits to the queue.
+  /// Seconds between two visits to the queue. They count from the next visit on.
   [[nodiscard]] Result<void> set_delay(std::string_view queue, std::uint64_t seconds);
   /// 0: it is not blocked.
   [[nodiscard]] Result<void> block_until(std::string_view queue, std::uint64_t time_s);

@@ -62,10 +62,18 @@ std::uint64_t item_id(Key16 key) {
   return mixed >> 1;
 }
 
-std::optional<std::string_view> host_of(std::string_view url) {
+std::optional<std::string> host_of(std::string_view url) {
   if (const auto scheme = url.find("://"); scheme != url.npos) url.remove_prefix(scheme + 3);
-  const std::string_view host = url.substr(0, url.find_first_of(":/?&"));
-  return host.empty() ? std::nullopt : std::optional(host);
+  std::string_view authority = url.substr(0, url.find_first_of("/?#&\\"));
+  if (const auto user = authority.rfind('@'); user != authority.npos) {
+    authority.remove_prefix(user + 1);
+  }
+  const bool is_ipv6 = authority.starts_with('[') && authority.find(']') != authority.npos;
+  std::string host(authority.substr(0, is_ipv6 ? authority.find(']') + 1 : authority.find(':')));
+  for (char& c : host) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return host.empty() ? std::nullopt : std::optional(std::move(host));
 }
 
 std::string encode(const UrlRecord& record, std::string_view queue) {

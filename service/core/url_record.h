@@ -31,9 +31,10 @@ inline bool is_of_url(Key16 key) {
 /// The id of the item of a URL that waits or is leased.
 std::uint64_t item_id(Key16 key);
 
-/// The queue of a URL that comes without one: its host, as the protocol's other services find it.
+/// The queue of a URL that comes without one: its host, with lower-case letters of ASCII. Text
+/// without "://" begins with its host.
 ///   nothing  it has none
-std::optional<std::string_view> host_of(std::string_view url);
+std::optional<std::string> host_of(std::string_view url);
 
 /// A URL as it is kept: in the body of its item while it waits or is leased, or in the table of
 /// known URLs when it is completed.

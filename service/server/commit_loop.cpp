@@ -3,8 +3,12 @@
 
 #include <utility>
 
+#include "service/server/log.h"
+
 namespace crawlstore::service {
 namespace {
+
+constexpr std::chrono::seconds kWarningTime{10};
 
 /// After these nothing can be written through this handle any more.
 bool is_fatal(Errc code) {
@@ -143,7 +147,13 @@ void CommitLoop::merge() {
 }
 
 void CommitLoop::check(const Result<void>& ended) {
-  if (ended || fatal_ || !is_fatal(ended.error().code)) return;
+  if (ended || fatal_) return;
+  // One line for as long as commits fail one after the other.
+  if (Clock::now() >= next_warning_) {
+    log(LogLevel::kWarn, "commit-failed", {{"error", describe(ended.error())}});
+    next_warning_ = Clock::now() + kWarningTime;
+  }
+  if (!is_fatal(ended.error().code)) return;
   fatal_ = ended.error();
   on_fatal_(*fatal_);
 }

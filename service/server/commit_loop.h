@@ -87,6 +87,7 @@ class CommitLoop {
   std::optional<Transaction> transaction_;
   std::vector<std::unique_ptr<Job>> batch_;  // whose changes are in the transaction
   Clock::time_point last_commit_ = Clock::now() - std::chrono::hours(1);
+  Clock::time_point next_warning_{};
   std::optional<Error> fatal_;
   std::thread thread_;
 };

@@ -104,8 +104,7 @@ class GetJob final : public Job {
 
   Result<std::string> run(Crawls& crawls) override {
     given_.clear();
-    const bool has_key = !params_.key().empty();
-    if (!crawls.is_active() || (has_key && !params_.has_crawlid())) return std::string();
+    if (!crawls.is_active()) return std::string();
     std::vector<Crawl*> from;
     if (params_.has_crawlid()) {
       if (const auto one = crawls.find(Crawls::id_of(params_.crawlid()))) from.push_back(*one);

@@ -176,7 +176,7 @@ grpc::ServerUnaryReactor* FrontierService::CountURLs(Context* context,
         for_each_url(*snapshot, Crawls::id_of(request->crawlid()), given(request->key()),
                      [&](std::string_view /*queue*/, const KnownUrl& url) {
                        found += filter.has(url.record.url) ? 1 : 0;
-                       return true;
+                       return !context->IsCancelled();
                      });
     response->set_value(found);
     reactor->Finish(counted ? grpc::Status::OK : status_of(counted.error()));

@@ -23,9 +23,9 @@ Result<AckStatus> put_url(Crawls& crawls, const URLInfo& info, const To& to) {
 
 }  // namespace
 
-std::optional<std::string_view> queue_of(const URLInfo& info) {
+std::optional<std::string> queue_of(const URLInfo& info) {
   if (info.key().empty()) {
-    const auto host = host_of(info.url());
+    auto host = host_of(info.url());
     return host && host->size() <= Crawl::kKeyBytesMax ? host : std::nullopt;
   }
   if (info.key().size() > Crawl::kKeyBytesMax) return std::nullopt;
@@ -74,7 +74,9 @@ grpc::Status status_of(const Error& error) {
         return StatusCode::INTERNAL;
     }
   };
-  return {code(), describe(error)};
+  // The library's advice to its caller, a program, is none to a client.
+  const bool is_of_caller = category(error.code) == ErrorCategory::kCaller && *error.text != 0;
+  return {code(), is_of_caller ? std::string(error.text) : describe(error)};
 }
 
 Result<AckStatus> put_discovered(Crawls& crawls, const URLInfo& info) {

@@ -19,7 +19,7 @@ using AckStatus = ::urlfrontier::AckMessage::Status;
 
 /// The key of a URL's queue: as given, or its host.
 ///   nothing  it has none, or its key is longer than 255 bytes
-std::optional<std::string_view> queue_of(const ::urlfrontier::URLInfo& info);
+std::optional<std::string> queue_of(const ::urlfrontier::URLInfo& info);
 
 /// The metadata of a URL as a record has them.
 std::string metadata_of(const ::urlfrontier::URLInfo& info);

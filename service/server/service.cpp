@@ -15,6 +15,12 @@ using namespace ::urlfrontier;  // NOLINT(google-build-using-namespace): the mes
 
 constexpr std::uint64_t kSecondsADay = 86'400;
 
+/// A queue that a call is about has a key, of a length that URLs can have.
+Result<void> check_key(const std::string& key) {
+  if (!key.empty() && key.size() <= Crawl::kKeyBytesMax) return {};
+  return fail(Errc::kInvalidArgument, "the key of a queue has from 1 to 255 bytes");
+}
+
 /// Calls with(Crawl), unless there is no such crawl: then nothing is to be done.
 template <class With>
 Result<void> with_crawl(Crawls& crawls, const std::string& id, const With& with) {
@@ -95,6 +101,7 @@ grpc::ServerUnaryReactor* FrontierService::DeleteQueue(Context* context,
                                                        const QueueWithinCrawlParams* request,
                                                        Long* response) {
   const auto run = [request, response](Crawls& crawls) -> Result<void> {
+    CRAWLSTORE_TRY(check_key(request->key()));
     return with_crawl(crawls, request->crawlid(), [&](Crawl& crawl) -> Result<void> {
       CRAWLSTORE_TRY(const auto count, crawl.forget_queue(request->key()));
       response->set_value(count);
@@ -107,7 +114,8 @@ grpc::ServerUnaryReactor* FrontierService::DeleteQueue(Context* context,
 grpc::ServerUnaryReactor* FrontierService::BlockQueueUntil(Context* context,
                                                            const BlockQueueParams* request,
                                                            Empty* /*response*/) {
-  const auto run = [request](Crawls& crawls) {
+  const auto run = [request](Crawls& crawls) -> Result<void> {
+    CRAWLSTORE_TRY(check_key(request->key()));
     return with_crawl(crawls, request->crawlid(), [&](Crawl& crawl) {
       return crawl.block_until(request->key(), request->time());
     });
@@ -134,7 +142,8 @@ grpc::ServerUnaryReactor* FrontierService::SetDelay(Context* context,
                                                     Empty* /*response*/) {
   const std::uint32_t seconds = request->delay_requestable();
   if (!request->key().empty()) {
-    const auto run = [request, seconds](Crawls& crawls) {
+    const auto run = [request, seconds](Crawls& crawls) -> Result<void> {
+      CRAWLSTORE_TRY(check_key(request->key()));
       return with_crawl(crawls, request->crawlid(),
                         [&](Crawl& crawl) { return crawl.set_delay(request->key(), seconds); });
     };
@@ -172,7 +181,8 @@ grpc::ServerUnaryReactor* FrontierService::GetURLStatus(Context* context,
                                                         URLItem* response) {
   return answer(loop_, context, [request, response](Crawls& crawls) -> Result<void> {
     CRAWLSTORE_TRY(Crawl* const crawl, crawls.find(Crawls::id_of(request->crawlid())));
-    const auto queue = request->key().empty() ? host_of(request->url()) : given(request->key());
+    const auto queue =
+        request->key().empty() ? host_of(request->url()) : std::optional(request->key());
     if (!queue) return fail(Errc::kInvalidArgument, "the URL has no host");
     CRAWLSTORE_TRY(const auto url, crawl->find({*queue, request->url()}));
     if (!url) return fail(Errc::kUnknownName, "the URL is not known");

@@ -17,9 +17,9 @@ namespace crawlstore::service {
 class FrontierService final : public ::urlfrontier::URLFrontier::CallbackService {
  public:
   /// The store and the loop must outlive it.
-  ///   address  of this service, as ListNodes tells it
-  FrontierService(Store& store, CommitLoop& loop, std::string address)
-      : store_(store), loop_(loop), address_(std::move(address)) {}
+  FrontierService(Store& store, CommitLoop& loop) : store_(store), loop_(loop) {}
+  /// The address of this service, as ListNodes tells it; before anybody asks.
+  void set_address(std::string address) { address_ = std::move(address); }
 
   [[nodiscard]] const ServiceCounts& counts() const { return counts_; }
 
@@ -70,7 +70,7 @@ class FrontierService final : public ::urlfrontier::URLFrontier::CallbackService
  private:
   Store& store_;
   CommitLoop& loop_;
-  const std::string address_;
+  std::string address_;
   ServiceCounts counts_;
   std::atomic<std::uint64_t> turn_{0};  // of crawls, for requests of any
 };

@@ -110,6 +110,9 @@ TEST(HostOf, EndsWhereAPortAPathOrAQueryBegins) {
   EXPECT_EQ(host_of("gac.icann.org?language_id=9"), "gac.icann.org");
   EXPECT_EQ(host_of("http://a.test&x"), "a.test");
   EXPECT_EQ(host_of("a.test"), "a.test");
+  EXPECT_EQ(host_of("http://[::1]:8080/"), "[::1]");
+  EXPECT_EQ(host_of("http://user:password@A.Test/"), "a.test");
+  EXPECT_EQ(host_of("http://a.test#x"), "a.test");
   EXPECT_EQ(host_of("a.test/http://b.test/"), "b.test") << "as other services of the protocol";
   for (const char* const url : {"", "http://", "http:///x", "/x", "?", ":80"}) {
     EXPECT_EQ(host_of(url), std::nullopt) << url;
