@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/core/known_urls.h"
 
+#include <utility>
+
 namespace crawlstore::service {
 namespace {
 
@@ -38,10 +40,21 @@ Result<Counts> KnownUrls::counts(Key16 key) {
   return *counts;
 }
 
+void KnownUrls::set_counts(Key16 key, const Counts& counts) {
+  CountsOfQueue& of_queue = counts_[key.head];
+  of_queue.counts = counts;
+  if (!std::exchange(of_queue.is_changed, true)) changed_.push_back(key.head);
+}
+
+void KnownUrls::forget_counts() {
+  counts_.clear();
+  changed_.clear();
+}
+
 Result<void> KnownUrls::write_counts() {
-  for (auto& [head, of_queue] : counts_) {
-    if (!of_queue.is_changed) continue;
-    CRAWLSTORE_TRY(drum_.update({head, 0}, encode(of_queue.counts)));
+  for (; !changed_.empty(); changed_.pop_back()) {
+    CountsOfQueue& of_queue = counts_[changed_.back()];
+    CRAWLSTORE_TRY(drum_.update({changed_.back(), 0}, encode(of_queue.counts)));
     of_queue.is_changed = false;
   }
   if (counts_.size() > kCountsKept) counts_.clear();

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <crawlstore/drum.h>
 #include <crawlstore/store.h>
@@ -38,11 +39,11 @@ class KnownUrls {
 
   /// Returns what was counted: with queue_key() of a queue, with kCrawlKey of the crawl.
   [[nodiscard]] Result<Counts> counts(Key16 key);
-  void set_counts(Key16 key, const Counts& counts) { counts_[key.head] = {counts, true}; }
+  void set_counts(Key16 key, const Counts& counts);
   /// Writes what set_counts() changed, for the commit to come.
   [[nodiscard]] Result<void> write_counts();
   /// Forgets it: the transaction was dropped.
-  void forget_counts() { counts_.clear(); }
+  void forget_counts();
 
   /// Merges if much waits. Outside of transactions.
   [[nodiscard]] Result<void> merge_if_full();
@@ -66,6 +67,7 @@ class KnownUrls {
 
   Drum<Key16, std::string> drum_;
   std::unordered_map<std::uint64_t, CountsOfQueue> counts_;  // by heads
+  std::vector<std::uint64_t> changed_;                       // their heads
 };
 
 }  // namespace crawlstore::service
