@@ -58,8 +58,9 @@ double fraction(std::uint64_t random, int bits) {
 
 }  // namespace
 
-FrontierStream::FrontierStream(std::uint64_t group_count, std::size_t body_bytes)
-    : reach_(reach_of(group_count, exponent_of(group_count))), body_bytes_(body_bytes) {}
+FrontierStream::FrontierStream(std::uint64_t group_count, std::size_t body_bytes, GroupSizes sizes)
+    : reach_(reach_of(group_count, sizes == GroupSizes::kEven ? 0 : exponent_of(group_count))),
+      body_bytes_(body_bytes) {}
 
 std::uint32_t FrontierStream::group(std::uint64_t item) const {
   const double drawn = fraction(mix(item + kGroupSeed), 53);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <ctime>
 #include <numeric>
 #include <stdexcept>
@@ -12,32 +11,6 @@
 
 namespace crawlstore::bench {
 namespace {
-
-double cpu_now() {
-  std::timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
-}
-
-/// Makes a call and notes what it took.
-template <class Call>
-auto timed(Calls& calls, const Call& call) {
-  const double cpu = cpu_now();
-  const auto start = std::chrono::steady_clock::now();
-  const auto note = [&] {
-    const auto end = std::chrono::steady_clock::now();
-    calls.seconds.push_back(std::chrono::duration<double>(end - start).count());
-    calls.cpu_seconds.push_back(cpu_now() - cpu);
-  };
-  if constexpr (std::is_void_v<decltype(call())>) {
-    call();
-    note();
-  } else {
-    auto result = call();
-    note();
-    return result;
-  }
-}
 
 [[noreturn]] void wrong(const std::string& text) {
   throw std::runtime_error(text);
@@ -48,6 +21,12 @@ double sum_of(const std::vector<double>& numbers) {
 }
 
 }  // namespace
+
+double cpu_now() {
+  std::timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
 
 double Calls::total() const {
   return sum_of(seconds);

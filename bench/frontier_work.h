@@ -14,10 +14,12 @@
 ///
 /// Errors: std::runtime_error. Threads: one.
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "frontier_stream.h"
@@ -80,6 +82,29 @@ struct Calls {
   [[nodiscard]] double quantile(double share) const;
   [[nodiscard]] double worst_cpu() const;
 };
+
+/// Seconds of the processor that this process has used.
+double cpu_now();
+
+/// Makes a call and notes what it took.
+template <class Call>
+auto timed(Calls& calls, const Call& call) {
+  const double cpu = cpu_now();
+  const auto start = std::chrono::steady_clock::now();
+  const auto note = [&] {
+    const auto end = std::chrono::steady_clock::now();
+    calls.seconds.push_back(std::chrono::duration<double>(end - start).count());
+    calls.cpu_seconds.push_back(cpu_now() - cpu);
+  };
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    note();
+  } else {
+    auto result = call();
+    note();
+    return result;
+  }
+}
 
 class FrontierWork {
  public:

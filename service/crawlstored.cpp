@@ -79,6 +79,17 @@ sigset_t block_signals() {
   return signals;
 }
 
+/// nullptr: nothing can listen there
+std::unique_ptr<Metrics> begin_metrics(const std::string& address, const Store& store,
+                                       CommitLoop& loop, const ServiceCounts& counts) {
+  try {
+    return std::make_unique<Metrics>(address, store, loop, counts);
+  } catch (const std::exception& error) {
+    log(LogLevel::kError, "cannot-listen", {{"address", address}, {"error", error.what()}});
+    return nullptr;
+  }
+}
+
 int serve(const Options& options) {
   const sigset_t signals = block_signals();
   auto store = Store::open_or_create(options.file);
@@ -120,15 +131,10 @@ int serve(const Options& options) {
     log(LogLevel::kError, "cannot-listen", {{"address", options.listen}});
     return kFailed;
   }
-  std::optional<Metrics> metrics;
+  std::unique_ptr<Metrics> metrics;
   if (!options.metrics.empty()) {
-    try {
-      metrics.emplace(options.metrics, *store, loop, service.counts());
-    } catch (const std::exception& error) {
-      log(LogLevel::kError, "cannot-listen",
-          {{"address", options.metrics}, {"error", error.what()}});
-      return kFailed;
-    }
+    metrics = begin_metrics(options.metrics, *store, loop, service.counts());
+    if (metrics == nullptr) return kFailed;
   }
   service.set_address(options.listen.substr(0, options.listen.rfind(':') + 1) +
                       std::to_string(port));

@@ -84,13 +84,24 @@ Result<void> Crawl::put(const UrlInQueue& url, Key16 key, const UrlRecord& recor
   return frontier_.put(std::span(&put, 1)).map([](const FrontierPutDone&) {});
 }
 
-/// Takes the item of a URL away, if it has one. It is looked for in the frontier first where a
-/// lease is likely: that costs less than a look at what waits in logs of the DRUM.
+/// Takes the item of a URL away, if it has one. A lease that is remembered ends without a look at
+/// the item. Else it is looked for in the frontier first where a lease is likely: that costs less
+/// than a look at what waits in logs of the DRUM.
 Result<Crawl::State> Crawl::leave(const UrlInQueue& url, Key16 key, Change& change) {
   State state;
+  const std::uint64_t id = item_id(key);
+  if (const auto given = given_.find(id); given != given_.end()) {
+    state = {.created_s = given->second, .was_active = true};
+    given_.erase(given);
+    CRAWLSTORE_TRY(const auto done, frontier_.finish(std::span(&id, 1)));
+    if (done.unknown_count == 0) {
+      change.active = -1;
+      return state;
+    }
+    state = {};
+  }
   CRAWLSTORE_TRY(const bool is_known, known_.contains(key));
   if (!is_known) return state;
-  const std::uint64_t id = item_id(key);
   const FrontierKey item{url.queue, id};
   const auto group = frontier_.group(url.queue);
   std::optional<WaitingItem> found;
@@ -143,7 +154,9 @@ Result<void> Crawl::update(const UrlInQueue& url, std::string_view metadata,
       CRAWLSTORE_TRY(known_.set(key, encode(record, url.queue)));
     }
     // Queues are looked through by the groups of the frontier.
-    if (!frontier_.group(url.queue)) CRAWLSTORE_TRY(frontier_.set_rule(url.queue, default_rule_));
+    if (change.active_before == 0 && !frontier_.group(url.queue)) {
+      CRAWLSTORE_TRY(frontier_.set_rule(url.queue, default_rule_));
+    }
   } else {
     record.metadata = metadata;
     change.completed = state.was_completed ? -1 : 0;
@@ -223,8 +236,10 @@ Result<std::vector<GivenUrl>> Crawl::take(const GetRequest& request) {
   CRAWLSTORE_TRY(auto taken, frontier_.take(options));
   std::vector<GivenUrl> given;
   given.reserve(taken.size());
+  if (given_.size() + taken.size() > kGivenKept) given_.clear();
   for (TakenItem& item : taken) {
     CRAWLSTORE_TRY(auto record, record_of(item.body, item.group));
+    given_[item.id] = record.created_s;
     given.push_back({item.id, std::move(item.group), std::move(record)});
   }
   return given;

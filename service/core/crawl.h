@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -88,8 +89,11 @@ class Crawl {
   [[nodiscard]] Result<bool> set_limit(std::string_view queue, std::uint64_t limit);
   [[nodiscard]] Result<void> write_counts() { return known_.write_counts(); }
 
-  /// Forgets counts of a transaction that was dropped.
-  void drop_counts() { known_.forget_counts(); }
+  /// Forgets counts of a transaction that was dropped, and what it gave out.
+  void drop_counts() {
+    known_.forget_counts();
+    given_.clear();
+  }
 
   [[nodiscard]] Result<std::optional<KnownUrl>> find(const UrlInQueue& url);
   /// Returns counts of one queue, or of all.
@@ -122,6 +126,8 @@ class Crawl {
  private:
   /// Queues that are read at a time where all are looked through.
   static constexpr std::size_t kGroupsAtOnce = 1024;
+  /// URLs that were given out whose times are remembered, of 40 bytes each.
+  static constexpr std::size_t kGivenKept = std::size_t{1} << 16;
 
   Crawl(std::string_view name, std::uint64_t seed, Frontier frontier, KnownUrls known)
       : name_(name), seed_(seed), frontier_(std::move(frontier)), known_(std::move(known)) {}
@@ -165,6 +171,7 @@ class Crawl {
   Frontier frontier_;
   KnownUrls known_;
   FrontierRule default_rule_;
+  std::unordered_map<std::uint64_t, std::uint64_t> given_;  // seconds at which they came, by item
 };
 
 }  // namespace crawlstore::service

@@ -38,7 +38,7 @@ OUTSIDE = {
     "service/server": ["service/core", "service/server"],
     "service": ["service/core", "service/server", "service"],
     "examples": ["examples"],
-    "bench": ["bench"],
+    "bench": ["bench", "service/core"],
 }
 # Tests and fuzzers see everything.
 FREE = ("tests/", "fuzz/")
