@@ -17,12 +17,12 @@ constexpr double kSecondsACommit = 0.1;
 constexpr int kTakesARound = 16;
 constexpr std::size_t kIdDigits = 9;
 
-[[noreturn]] void wrong(const std::string& text) {
+[[noreturn]] void refuse(const std::string& text) {
   throw std::runtime_error(text);
 }
 
 std::uint64_t id_of(const std::string& url) {
-  if (url.size() < kIdDigits) wrong("a URL is too short");
+  if (url.size() < kIdDigits) refuse("a URL is too short");
   return std::stoull(url.substr(url.size() - kIdDigits));
 }
 
@@ -51,7 +51,7 @@ void ServiceWork::discover_all(Calls& calls, bool are_new) {
     urls.resize(std::min<std::uint64_t>(kUrlsAtOnce, options_.url_count - first));
     for (std::size_t i = 0; i < urls.size(); ++i) make(first + i, urls[i]);
     const std::size_t new_count = timed(calls, [&] { return service_.discover(urls); });
-    if (new_count != (are_new ? urls.size() : 0)) wrong("URLs are new that are not, or known");
+    if (new_count != (are_new ? urls.size() : 0)) refuse("URLs are new that are not, or known");
     since_commit += urls.size();
     seconds += calls.seconds.back();
     if (since_commit < kUrlsACommit && seconds < kSecondsACommit) continue;
@@ -72,7 +72,7 @@ void ServiceWork::cycle() {
       check(urls);
       std::move(urls.begin(), urls.end(), std::back_inserter(taken));
     }
-    if (taken.empty() && taken_before.empty()) wrong("there is nothing to take");
+    if (taken.empty() && taken_before.empty()) refuse("there is nothing to take");
     answer(taken_before);
     timed(cycle_.commits, [&] { service_.commit(); });
     taken_before = std::move(taken);
@@ -84,10 +84,10 @@ void ServiceWork::check(std::span<const ServiceUrl> taken) {
   ServiceUrl expected;
   for (const ServiceUrl& url : taken) {
     const std::uint64_t id = id_of(url.url);
-    if (id >= next_id_ || was_taken_[id]) wrong("a URL was taken twice");
+    if (id >= next_id_ || was_taken_[id]) refuse("a URL was taken twice");
     was_taken_[id] = true;
     make(id, expected);
-    if (url.queue != expected.queue || url.url != expected.url) wrong("a taken URL was not put");
+    if (url.queue != expected.queue || url.url != expected.url) refuse("a taken URL was not put");
   }
   taken_count_ += taken.size();
 }
@@ -114,7 +114,7 @@ void ServiceWork::discover_found(std::uint64_t completed_count) {
       make(next_id_++, urls[i + 1]);
     }
     const std::size_t new_count = timed(cycle_.discovers, [&] { return service_.discover(urls); });
-    if (new_count != urls.size() / 2) wrong("not every second URL was new");
+    if (new_count != urls.size() / 2) refuse("not every second URL was new");
   }
 }
 
