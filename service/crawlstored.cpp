@@ -3,6 +3,8 @@
 // crawlstored: a URLFrontier service on a crawl file. See --help.
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -220,5 +222,10 @@ int run(int argc, char** argv) {
 }  // namespace crawlstore::service
 
 int main(int argc, char** argv) {
-  return crawlstore::service::run(argc, argv);
+  try {
+    return crawlstore::service::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "crawlstored: %s\n", error.what());
+    return 1;
+  }
 }

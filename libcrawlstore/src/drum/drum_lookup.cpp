@@ -52,7 +52,7 @@ Result<std::optional<std::vector<std::byte>>> find_in_runs(container::Writer& wr
                                                            drum::Shape shape, Key16 key) {
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     CRAWLSTORE_TRY(const auto payload, read_key_run(writer, bucket, (*run)->ref()));
-    const auto found = drum::find_in_run(payload, shape, key);
+    auto found = drum::find_in_run(payload, shape, key);
     if (!found) {
       return fail(found.error().code, found.error().text, (*run)->ref().offset_bytes,
                   bucket.key_log);
