@@ -7,10 +7,10 @@
 // ends, so that a take writes nothing. Counts are written at a clean end, and read and removed at
 // the next begin; without them all URLs are read.
 //
-// As there: universal compaction, Bloom filters of 10 bits, a batch for each update without a sync,
-// one lookup and one batch for the discovered URLs of a message. Better than there: no locks, no
-// second lookup under them, and one iterator a take. Tuned: buffers of 64 MiB a table, a cache of
-// 64 MiB, LZ4, checksums not verified, two threads of background work.
+// Like the reference service: universal compaction, Bloom filters of 10 bits, a batch for each
+// update without a sync, one lookup and one batch for the discovered URLs of a message. Better than
+// that: no locks, no second lookup under them, and one iterator a take. Tuned: buffers of 64 MiB a
+// table, a cache of 64 MiB, LZ4, checksums not verified, two threads of background work.
 
 #include <array>
 #include <ctime>

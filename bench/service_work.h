@@ -8,9 +8,9 @@
 /// the round before has taken is completed, a fifth gets a time in a month instead, and two URLs
 /// are discovered for each that is completed, of which one is known. A round ends with a commit.
 ///
-/// What is put is durable each 10,000 URLs, or each 100 ms. Each answer is checked: how many URLs
-/// were new, that a taken one was put, with its queue, and is taken once. That, and making URLs, is
-/// done while the watch stands.
+/// Stores make their changes durable after 10,000 URLs, or 100 ms. Answers are checked: how many
+/// URLs were new, and that a URL that is taken was put, has its queue and is taken once. The watch
+/// stands while answers are checked and URLs are made.
 ///
 /// Errors: std::runtime_error. Threads: one.
 

@@ -58,7 +58,7 @@ void CommitLoop::run() {
     std::unique_lock lock(mutex_);
     const auto has_job = [this] { return !jobs_.empty() || is_stopping_; };
     const auto due = last_commit_ + options_.interval;
-    if (batch_.empty()) {
+    if (!transaction_) {
       has_work_.wait(lock, has_job);
     } else {
       has_work_.wait_until(lock, due, has_job);
@@ -68,7 +68,7 @@ void CommitLoop::run() {
     jobs.swap(jobs_);
     lock.unlock();
     for (auto& job : jobs) do_job(std::move(job));
-    if (!batch_.empty() && (is_last || Clock::now() >= due)) {
+    if (transaction_ && (is_last || Clock::now() >= due)) {
       end_batch(commit());
       merge();
     }
@@ -80,14 +80,17 @@ void CommitLoop::do_job(std::unique_ptr<Job> job) {
   if (fatal_) return job->done(tl::unexpected<Error>(*fatal_));
   if (job->is_alone()) return do_alone(std::move(job));
   const auto ran = run_in_transaction(*job);
-  batch_.push_back(std::move(job));
-  if (!ran) return end_batch(ran);
-  if (options_.answers_before_commit) batch_.back()->done({});
+  if (options_.answers_before_commit) {
+    job->done(ran);
+  } else {
+    batch_.push_back(std::move(job));
+  }
+  if (!ran) end_batch(ran);
 }
 
 /// Outside of a transaction, and so behind the commit of what is under way.
 void CommitLoop::do_alone(std::unique_ptr<Job> job) {
-  if (!batch_.empty()) end_batch(commit());
+  if (transaction_) end_batch(commit());
   if (fatal_) return job->done(tl::unexpected<Error>(*fatal_));
   const auto ran = job->run(crawls_);
   auto ended = ran ? crawls_.write_counts() : tl::unexpected<Error>(ran.error());
@@ -134,9 +137,7 @@ void CommitLoop::end_batch(const Result<void>& ended) {
     ++counts_.failed_commits;
     check(ended);
   }
-  for (auto& job : std::exchange(batch_, {})) {
-    if (!options_.answers_before_commit) job->done(ended);
-  }
+  for (auto& job : std::exchange(batch_, {})) job->done(ended);
 }
 
 void CommitLoop::merge() {

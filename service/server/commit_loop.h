@@ -85,7 +85,7 @@ class CommitLoop {
 
   // The loop's thread alone has these.
   std::optional<Transaction> transaction_;
-  std::vector<std::unique_ptr<Job>> batch_;  // whose changes are in the transaction
+  std::vector<std::unique_ptr<Job>> batch_;  // to be told of the commit
   Clock::time_point last_commit_ = Clock::now() - std::chrono::hours(1);
   Clock::time_point next_warning_{};
   std::optional<Error> fatal_;

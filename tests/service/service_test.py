@@ -256,6 +256,38 @@ class Restart(ServiceTest):
         self.assertEqual(statuses.count(SKIPPED), len(urls))
 
 
+class Interval(ServiceTest):
+    def test_answers_before_the_commit(self):
+        self.services.append(Service(PROGRAM, self.file, '--commit', '60000', '--durability',
+                                     'interval'))
+        service, = self.services
+        client = service.client
+        begin = time.monotonic()
+        self.assertEqual(client.put(discover('http://a.test/1'), discover('http://a.test/1')),
+                         [OK, SKIPPED])
+        self.assertEqual(len(client.GetURLs(delay_requestable=300)), 1)
+        self.assertLess(time.monotonic() - begin, 30, 'answers wait for no commit')
+        self.assertEqual(service.stop(), 0)
+        stats = self.start().client.GetStats()
+        self.assertEqual((stats.size, stats.inProcess), (1, 1))
+
+    def test_tells_a_full_disk(self):
+        """Files may have no more than a MiB: what has no room fails, and the service lives."""
+        for options in ((), ('--durability', 'interval')):
+            service = Service(PROGRAM, self.file.with_name(f'{len(options)}.crawl'), '--commit',
+                              '10', *options, file_bytes=1 << 20)
+            self.services.append(service)
+            client = service.client
+            statuses = [status for turn in range(60) for status in client.put(
+                *[discover(f'http://a.test/{turn}/{i}/{"x" * 3000}') for i in range(50)])]
+            self.assertEqual(statuses[0], OK)
+            if not options:
+                self.assertIn(FAIL, statuses)
+            self.assertIn('commit-failed', service.log())
+            self.assertIn(status_of(client.GetStats), (None, grpc.StatusCode.RESOURCE_EXHAUSTED))
+            self.assertTrue(service.is_running())
+
+
 class BadInput(ServiceTest):
     def test_is_skipped(self):
         client = self.start().client

@@ -132,9 +132,9 @@ class Frontier {
   ///           items
   [[nodiscard]] Result<void> for_each_item(std::string_view group, const VisitEntry& visit) const;
   /// Sets the rule of all groups that have none of their own, and commits.
-  ///   errors  as set_rule(), and a rule that blocks every group, or has a parent; kReentrant
-  ///   inside
-  ///           a transaction; those of Store::commit(): nothing has changed
+  ///   errors  as set_rule(), and kInvalidArgument: it blocks every group, or has a parent;
+  ///           kReentrant inside a transaction; those of Store::commit(): nothing
+  ///           has changed
   ///   cost    all groups are written and read anew, some microseconds each
   [[nodiscard]] Result<void> set_default_rule(const FrontierRule& rule);
   /// All items of a group that wait are gone; those that are leased stay. Returns how many.
