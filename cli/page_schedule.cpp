@@ -6,15 +6,30 @@
 #include <fmt/format.h>
 
 #include <crawlstore/frontier_view.h>
+#include <crawlstore/pages.h>
+#include <crawlstore/values.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "model/format_text.h"
+#include "service/core/settings.h"
 
 namespace crawlstore::cli {
 
 std::optional<std::string> choose_frontier_of_pages(const Snapshot& snapshot,
                                                     const PageScheduleOptions& options, int& code) {
+  const auto values = read_values(snapshot);
+  if (!values) {
+    code = fail_with(options.source.path, values.error());
+    return std::nullopt;
+  }
+  if (values->contains(service::kPages) && options.database == PageDb::kDefaultName) {
+    code = fail_with(fmt::format("{}: these pages are URLs of crawlstored, which says by its own "
+                                 "queues what is fetched next",
+                                 model::format_printable(options.source.path)),
+                     kExitUsage);
+    return std::nullopt;
+  }
   auto name = choose_frontier(snapshot, options.source, true, code);
   if (!name) return std::nullopt;
   const auto frontiers = FrontierView::list(snapshot);

@@ -34,6 +34,8 @@ struct Options {
   std::string listen = "127.0.0.1:7071";
   std::uint64_t commit_ms = 100;
   bool answers_before_commit = false;
+  std::optional<bool> is_by_priority;
+  bool has_pages = false;
   std::uint64_t memory_mib = 32;
   std::string tls_certificate;
   std::string tls_key;
@@ -100,7 +102,8 @@ int serve(const Options& options) {
         {{"file", options.file}, {"error", describe(store.error())}});
     return kFailed;
   }
-  auto crawls = Crawls::open(*store, options.memory_mib * kMebibyte);
+  auto crawls = Crawls::open(
+      *store, {options.memory_mib * kMebibyte, options.is_by_priority, options.has_pages});
   if (!crawls) {
     log(LogLevel::kError, "cannot-open",
         {{"file", options.file}, {"error", describe(crawls.error())}});
@@ -196,6 +199,16 @@ int run(int argc, char** argv) {
                  "MiB for what a crawl knows and has not merged into the file")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
+  std::string order;
+  app.add_option(
+         "--order", order,
+         "The URLs of a queue that leave first. date: those that were to be fetched first. "
+         "priority: those with the highest number in their metadata `priority`; without one it "
+         "is 0. The file keeps the order (default: date)")
+      ->check(CLI::IsMember({"date", "priority"}));
+  app.add_flag("--pages", options.has_pages,
+               "URLs that are new become pages of the file's page database, too, which crawlstore "
+               "and its inspector show. The file keeps this");
   auto* const certificate =
       app.add_option("--tls-cert", options.tls_certificate,
                      "PEM file of the certificate: TLS instead of plain text");
@@ -215,6 +228,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
   options.answers_before_commit = durability == "interval";
+  if (!order.empty()) options.is_by_priority = order == "priority";
   return serve(options);
 }
 

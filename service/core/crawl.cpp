@@ -57,6 +57,8 @@ Result<std::unique_ptr<Crawl>> Crawl::open(Store& store, std::string_view name,
       // tidy: raw memory, the constructor is private
       new Crawl(name, store.key_seed(), std::move(frontier), std::move(known)));
   crawl->default_rule_ = frontier_options().default_rule;
+  CRAWLSTORE_TRY(const Settings settings, read_settings(store));
+  crawl->is_by_priority_ = settings.is_by_priority;
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
   for (const FrontierInfo& info : frontiers) {
@@ -73,11 +75,11 @@ std::uint64_t Crawl::active_count(std::string_view queue) const {
 }
 
 /// Puts the item of a URL that neither waits nor is leased.
-Result<void> Crawl::put(const UrlInQueue& url, Key16 key, const UrlRecord& record,
-                        const Item& item) {
+Result<void> Crawl::put(const UrlInQueue& url, Key16 key, UrlRecord record, const Item& item) {
+  if (is_by_priority_) record.refetch_s = item.refetch_s;
   const std::string body = encode(record, url.queue);
   const FrontierItem put{.group = url.queue,
-                         .priority = -static_cast<double>(item.refetch_s),
+                         .priority = is_by_priority_ ? url.priority : priority_of(item.refetch_s),
                          .body = body,
                          .not_before_ms = item.not_before_ms,
                          .id = item_id(key)};
@@ -140,7 +142,7 @@ Result<bool> Crawl::discover(const UrlInQueue& url, std::string_view metadata,
   return true;
 }
 
-Result<void> Crawl::update(const UrlInQueue& url, std::string_view metadata,
+Result<bool> Crawl::update(const UrlInQueue& url, std::string_view metadata,
                            std::uint64_t refetch_s, std::uint64_t now_s) {
   CRAWLSTORE_TRY(check_size(url, metadata));
   const Key16 key = known_key(url, seed_);
@@ -167,7 +169,8 @@ Result<void> Crawl::update(const UrlInQueue& url, std::string_view metadata,
     const std::uint64_t time_s = std::min(refetch_s, kTimeMaxS);
     CRAWLSTORE_TRY(put(url, key, record, {time_s, refetch_s <= now_s ? 0 : milliseconds(time_s)}));
   }
-  return account(change);
+  CRAWLSTORE_TRY(account(change));
+  return !state.was_active && !state.was_completed;
 }
 
 /// Counts a change of a queue. It is there while it has a URL.
@@ -263,7 +266,8 @@ Result<std::optional<KnownUrl>> Crawl::find(const UrlInQueue& url) {
   CRAWLSTORE_TRY(const auto item, frontier_.find({url.queue, item_id(key)}));
   if (!item) return std::optional<KnownUrl>();
   CRAWLSTORE_TRY(auto record, record_of(item->body, url.queue));
-  return std::optional(KnownUrl{std::move(record), static_cast<std::uint64_t>(-item->priority)});
+  const std::uint64_t refetch_s = refetch_of(record, item->priority);
+  return std::optional(KnownUrl{std::move(record), refetch_s});
 }
 
 Result<QueueStats> Crawl::stats(std::optional<std::string_view> queue) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include <crawlstore/store.h>
 
 #include "service/core/known_urls.h"
+#include "service/core/settings.h"
 #include "service/core/url_record.h"
 
 namespace crawlstore::service {
@@ -64,7 +66,8 @@ class Crawl {
   static constexpr std::size_t kUrlBytesMax = 65'500;
   static constexpr std::uint64_t kTimeMaxS = ((std::uint64_t{1} << 48) - 1) / 1000;
 
-  /// Opens a crawl, or makes it. Counts anew what a purge that was killed has left.
+  /// Opens a crawl, or makes it; its order is that of the Settings now. Counts anew what a purge
+  /// that was killed has left.
   ///   errors  those of Frontier::open() and Drum::open()
   static Result<std::unique_ptr<Crawl>> open(Store& store, std::string_view name,
                                              std::uint64_t memory_bytes);
@@ -74,9 +77,9 @@ class Crawl {
   [[nodiscard]] Result<bool> discover(const UrlInQueue& url, std::string_view metadata,
                                       std::uint64_t now_s);
   /// Sets what is known of a URL, which may be new: it may be given out from `refetch_s` on; 0: it
-  /// is completed. A lease of it ends.
+  /// is completed. A lease of it ends. Returns whether it was new.
   ///   cost  a look through its queue if the URL waits
-  [[nodiscard]] Result<void> update(const UrlInQueue& url, std::string_view metadata,
+  [[nodiscard]] Result<bool> update(const UrlInQueue& url, std::string_view metadata,
                                     std::uint64_t refetch_s, std::uint64_t now_s);
   [[nodiscard]] Result<std::vector<GivenUrl>> take(const GetRequest& request);
   /// Leases end, as when nobody was told of them.
@@ -111,8 +114,13 @@ class Crawl {
   /// Forgets a queue, its URLs and its rules. Returns how many URLs it had. Again after an error:
   /// it goes on.
   [[nodiscard]] Result<std::uint64_t> forget_queue(std::string_view queue);
-  /// Forgets URLs that were added before a time, of one queue or of all. Returns how many. Some are
-  /// completed instead after an error or a crash, until this is called again.
+  using IsMeant = std::function<bool(const UrlRecord& record)>;
+  /// Forgets the URLs that are meant, of one queue or of all. Returns how many. Some are completed
+  /// instead after an error or a crash, until this is called again.
+  ///   is_meant  told of each URL once or twice; uses no crawl
+  [[nodiscard]] Result<std::uint64_t> forget(std::optional<std::string_view> queue,
+                                             const IsMeant& is_meant);
+  /// Forgets those that were added before a time.
   [[nodiscard]] Result<std::uint64_t> forget_before(std::optional<std::string_view> queue,
                                                     std::uint64_t time_s);
   /// Brings all that is completed where a snapshot has it.
@@ -146,7 +154,7 @@ class Crawl {
     std::uint64_t refetch_s = 0;
     std::uint64_t not_before_ms = 0;
   };
-  [[nodiscard]] Result<void> put(const UrlInQueue& url, Key16 key, const UrlRecord& record,
+  [[nodiscard]] Result<void> put(const UrlInQueue& url, Key16 key, UrlRecord record,
                                  const Item& item);
   /// A URL before a change.
   struct State {
@@ -160,9 +168,9 @@ class Crawl {
   template <class Visit>
   [[nodiscard]] Result<void> for_each_queue(std::optional<std::string_view> queue,
                                             const Visit& visit);
-  [[nodiscard]] Result<bool> complete_some(std::string_view queue, std::uint64_t time_s);
-  [[nodiscard]] Result<std::uint64_t> drop_before(std::optional<std::string_view> queue,
-                                                  std::uint64_t time_s);
+  [[nodiscard]] Result<bool> complete_some(std::string_view queue, const IsMeant& is_meant);
+  [[nodiscard]] Result<std::uint64_t> drop_completed(std::optional<std::string_view> queue,
+                                                     const IsMeant& is_meant);
   [[nodiscard]] Result<void> set_purges(std::uint64_t purges);
   [[nodiscard]] Result<void> keep_limit(std::string_view queue, const Counts& counts);
 
@@ -171,6 +179,7 @@ class Crawl {
   Frontier frontier_;
   KnownUrls known_;
   FrontierRule default_rule_;
+  bool is_by_priority_ = false;
   std::unordered_map<std::uint64_t, std::uint64_t> given_;  // seconds at which they came, by item
 };
 

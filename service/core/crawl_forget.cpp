@@ -41,9 +41,14 @@ Result<std::uint64_t> Crawl::forget_queue(std::string_view queue) {
   return forget_before(queue, UINT64_MAX);
 }
 
-/// Completes URLs of a queue that wait or are leased, and were added before a time. Returns
-/// whether there may be more of them.
-Result<bool> Crawl::complete_some(std::string_view queue, std::uint64_t time_s) {
+Result<std::uint64_t> Crawl::forget_before(std::optional<std::string_view> queue,
+                                           std::uint64_t time_s) {
+  return forget(queue, [time_s](const UrlRecord& record) { return record.created_s < time_s; });
+}
+
+/// Completes URLs of a queue that wait or are leased, and are meant. Returns whether there may be
+/// more of them.
+Result<bool> Crawl::complete_some(std::string_view queue, const IsMeant& is_meant) {
   std::vector<FrontierKey> waiting;
   std::vector<std::uint64_t> taken;
   std::vector<UrlRecord> records;
@@ -51,8 +56,9 @@ Result<bool> Crawl::complete_some(std::string_view queue, std::uint64_t time_s) 
   if (active == 0) return false;
   CRAWLSTORE_TRY(frontier_.for_each_item(queue, [&](const FrontierEntry& entry) {
     auto record = decode(entry.body, queue);
-    if (!record || record->created_s >= time_s) return true;
+    if (!record || !is_meant(*record)) return true;
     record->metadata = {};
+    record->refetch_s = {};
     records.push_back(*std::move(record));
     if (entry.attempt == 0) {
       waiting.push_back({queue, entry.id});
@@ -72,20 +78,31 @@ Result<bool> Crawl::complete_some(std::string_view queue, std::uint64_t time_s) 
   return records.size() == kCompletedAtOnce;
 }
 
-/// Drops the keys of completed URLs that were added before a time, and counts those that stay.
-Result<std::uint64_t> Crawl::drop_before(std::optional<std::string_view> queue,
-                                         std::uint64_t time_s) {
-  std::unordered_map<std::uint64_t, std::int64_t> completed;  // by heads
+/// Drops the keys of completed URLs that are meant, and counts those that stay.
+Result<std::uint64_t> Crawl::drop_completed(std::optional<std::string_view> queue,
+                                            const IsMeant& is_meant) {
+  struct Completed {
+    std::string queue;
+    std::int64_t count = 0;
+  };
+  std::unordered_map<std::uint64_t, Completed> completed;  // by heads
+  CRAWLSTORE_TRY(for_each_queue(queue, [&](const FrontierGroup& group) -> Result<void> {
+    completed.try_emplace(queue_key(group.key, seed_).head, Completed{group.key});
+    return {};
+  }));
   std::uint64_t count = 0;
   const std::uint64_t first = queue ? queue_key(*queue, seed_).head : 0;
   const std::uint64_t last = queue ? first : UINT64_MAX;
   CRAWLSTORE_TRY(known_.drop(first, last, [&](Key16 key, std::string_view value) {
     if (!is_of_url(key) || value.empty()) return false;
-    const bool is_gone = created_of(value).value_or(time_s) < time_s;
+    const auto of_queue = completed.find(key.head);
+    if (of_queue == completed.end()) return false;
+    const auto record = decode(value, of_queue->second.queue);
+    const bool is_gone = record && is_meant(*record);
     if (is_gone) {
       ++count;
     } else {
-      ++completed[key.head];
+      ++of_queue->second.count;
     }
     return is_gone;
   }));
@@ -93,7 +110,7 @@ Result<std::uint64_t> Crawl::drop_before(std::optional<std::string_view> queue,
     const Key16 key = queue_key(group.key, seed_);
     CRAWLSTORE_TRY(const Counts counts, known_.counts(key));
     const auto found = completed.find(key.head);
-    const std::int64_t now = found == completed.end() ? 0 : found->second;
+    const std::int64_t now = found == completed.end() ? 0 : found->second.count;
     return account({.queue = group.key,
                     .active_before = active_count(group.key),
                     .completed = now - static_cast<std::int64_t>(counts.completed)});
@@ -109,18 +126,18 @@ Result<void> Crawl::set_purges(std::uint64_t purges) {
   return {};
 }
 
-Result<std::uint64_t> Crawl::forget_before(std::optional<std::string_view> queue,
-                                           std::uint64_t time_s) {
+Result<std::uint64_t> Crawl::forget(std::optional<std::string_view> queue,
+                                    const IsMeant& is_meant) {
   CRAWLSTORE_TRY(const Counts before, known_.counts(kCrawlKey));
   CRAWLSTORE_TRY(set_purges(1));
   const auto complete = [&](const FrontierGroup& group) -> Result<void> {
     for (bool may_be_more = true; may_be_more;) {
-      CRAWLSTORE_TRY(may_be_more, complete_some(group.key, time_s));
+      CRAWLSTORE_TRY(may_be_more, complete_some(group.key, is_meant));
     }
     return {};
   };
   CRAWLSTORE_TRY(for_each_queue(queue, complete));
-  CRAWLSTORE_TRY(const std::uint64_t count, drop_before(queue, time_s));
+  CRAWLSTORE_TRY(const std::uint64_t count, drop_completed(queue, is_meant));
   // A purge of all that failed is counted out by one of all.
   if (!queue || before.purges == 0) CRAWLSTORE_TRY(set_purges(0));
   CRAWLSTORE_TRY(known_.write_counts());

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
 
 #include <crawlstore/url.h>
 
@@ -12,6 +15,9 @@ namespace {
 /// The forms in which a record has its URL: whole, or without these texts before the queue's key,
 /// and without the key.
 constexpr std::array<std::string_view, 3> kSchemes{"", "http://", "https://"};
+
+/// A record with a time behind the number of its form has this in that number.
+constexpr std::uint64_t kHasTime = std::uint64_t{1} << 18;
 
 constexpr unsigned kDigitBits = 7;
 constexpr unsigned kLastShift = 63;  // of the tenth digit, which has one bit of the number
@@ -81,7 +87,9 @@ std::string encode(const UrlRecord& record, std::string_view queue) {
   std::string bytes;
   bytes.reserve(rest.size() + record.metadata.size() + 12);
   put_number(bytes, record.created_s);
-  put_number(bytes, rest.size() * kSchemes.size() + form);
+  const std::uint64_t form_and_size = rest.size() * kSchemes.size() + form;
+  put_number(bytes, form_and_size + (record.refetch_s ? kHasTime : 0));
+  if (record.refetch_s) put_number(bytes, *record.refetch_s);
   bytes += rest;
   bytes += record.metadata;
   return bytes;
@@ -89,12 +97,17 @@ std::string encode(const UrlRecord& record, std::string_view queue) {
 
 std::optional<UrlRecord> decode(std::string_view bytes, std::string_view queue) {
   const auto created = take_number(bytes);
-  const auto form_and_size = created ? take_number(bytes) : std::nullopt;
+  auto form_and_size = created ? take_number(bytes) : std::nullopt;
   if (!form_and_size) return std::nullopt;
+  UrlRecord record;
+  if (*form_and_size >= kHasTime) {
+    *form_and_size -= kHasTime;
+    record.refetch_s = take_number(bytes);
+    if (!record.refetch_s) return std::nullopt;
+  }
   const std::size_t form = *form_and_size % kSchemes.size();
   const std::size_t size = *form_and_size / kSchemes.size();
   if (size > bytes.size()) return std::nullopt;
-  UrlRecord record;
   record.created_s = *created;
   record.url = kSchemes[form];
   if (form != 0) record.url += queue;
@@ -105,6 +118,23 @@ std::optional<UrlRecord> decode(std::string_view bytes, std::string_view queue) 
 
 std::optional<std::uint64_t> created_of(std::string_view bytes) {
   return take_number(bytes);
+}
+
+double priority_of(std::uint64_t refetch_s) {
+  return -static_cast<double>(refetch_s);
+}
+
+double priority_of(std::string_view text) {
+  double priority = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [stopped, failure] = std::from_chars(text.data(), end, priority);
+  return failure == std::errc() && stopped == end && std::isfinite(priority) ? priority : 0;
+}
+
+std::uint64_t refetch_of(const UrlRecord& record, double priority) {
+  constexpr double kMost = 9'007'199'254'740'992;  // 2^53
+  return record.refetch_s.value_or(
+      priority <= 0 && priority >= -kMost ? static_cast<std::uint64_t>(-priority) : 0);
 }
 
 std::string encode(const Counts& counts) {

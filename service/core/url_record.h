@@ -16,6 +16,7 @@ namespace crawlstore::service {
 struct UrlInQueue {
   std::string_view queue;  ///< key
   std::string_view url;
+  double priority = 0;  ///< the highest of a queue leaves first, in a crawl that goes by it
 };
 
 /// The key of a URL in the table of known URLs. All keys of a queue have one head.
@@ -42,6 +43,8 @@ struct UrlRecord {
   std::string url{};
   std::uint64_t created_s = 0;  ///< seconds since 1970
   std::string metadata{};       ///< bytes of the caller's; none of a completed URL
+  /// The time from which it may be given out, where the priority of its item does not tell it.
+  std::optional<std::uint64_t> refetch_s{};
   friend bool operator==(const UrlRecord&, const UrlRecord&) = default;
 };
 
@@ -51,6 +54,13 @@ std::string encode(const UrlRecord& record, std::string_view queue);
 std::optional<UrlRecord> decode(std::string_view bytes, std::string_view queue);
 /// The time of a record, whatever its queue.
 std::optional<std::uint64_t> created_of(std::string_view bytes);
+
+/// The priority of an item of a crawl that goes by date: the earliest leaves first.
+double priority_of(std::uint64_t refetch_s);
+/// A priority that a caller says, as text; 0 where it is no finite number.
+double priority_of(std::string_view text);
+/// The time from which the URL of an item may be given out.
+std::uint64_t refetch_of(const UrlRecord& record, double priority);
 
 /// Counts of a queue, or of the whole crawl.
 struct Counts {

@@ -8,26 +8,46 @@
 #include <crawlstore/frontier_view.h>
 
 namespace crawlstore::service {
-namespace {
 
-/// A small value of the store: there while the service is not active.
-constexpr std::string_view kInactive = "urlfrontier.inactive";
+/// Brings the settings of the file and those that are asked for together, before crawls are opened.
+Result<void> Crawls::set_up(const CrawlsOptions& options, bool has_crawls) {
+  CRAWLSTORE_TRY(settings_, read_settings(*store_));
+  const bool is_by_priority = options.is_by_priority.value_or(settings_.is_by_priority);
+  if (is_by_priority != settings_.is_by_priority) {
+    if (has_crawls) {
+      return fail(Errc::kInvalidArgument, is_by_priority
+                                              ? "the crawls of the file go by date: --order date"
+                                              : "the crawls of the file go by priority: "
+                                                "--order priority");
+    }
+    settings_.is_by_priority = is_by_priority;
+    CRAWLSTORE_TRY(set_state(*store_, kByPriority, is_by_priority));
+  }
+  if (options.has_pages && !settings_.has_pages) {
+    settings_.has_pages = true;
+    CRAWLSTORE_TRY(set_state(*store_, kPages, true));
+  }
+  if (settings_.has_pages) {
+    PagesOptions pages;
+    pages.memory_bytes = options.memory_bytes;
+    CRAWLSTORE_TRY(pages_, PageDb::open(*store_, PageDb::kDefaultName, pages));
+  }
+  return store_->commit().map([](Generation) {});
+}
 
-}  // namespace
-
-Result<Crawls> Crawls::open(Store& store, std::uint64_t memory_bytes) {
-  Crawls crawls(store, memory_bytes);
-  CRAWLSTORE_TRY(const auto inactive, store.get(kInactive));
-  crawls.is_active_ = !inactive;
+Result<Crawls> Crawls::open(Store& store, const CrawlsOptions& options) {
+  Crawls crawls(store, options.memory_bytes);
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
   CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
+  std::vector<std::string> names;
   for (const FrontierInfo& info : frontiers) {
     const std::string known = KnownUrls::name_of(info.name);
     const auto is_it = [&](const DrumInfo& drum) { return drum.name == known; };
-    if (!info.has_own_ids || std::ranges::none_of(drums, is_it)) continue;
-    CRAWLSTORE_TRY(crawls.make(info.name));
+    if (info.has_own_ids && std::ranges::any_of(drums, is_it)) names.push_back(info.name);
   }
+  CRAWLSTORE_TRY(crawls.set_up(options, !names.empty()));
+  for (const std::string& name : names) CRAWLSTORE_TRY(crawls.make(name));
   return crawls;
 }
 
@@ -86,13 +106,15 @@ Result<std::uint64_t> Crawls::forget(std::string_view id) {
   return stats.active + stats.completed;
 }
 
+Result<void> Crawls::add_page(std::string_view url, double score) {
+  if (!pages_) return {};
+  return pages_->add(
+      CrawlEvent{.kind = CrawlEventKind::kKnown, .url = url, .score = static_cast<float>(score)});
+}
+
 Result<void> Crawls::set_active(bool is_active) {
-  if (is_active) {
-    CRAWLSTORE_TRY(store_->remove(kInactive));
-  } else {
-    CRAWLSTORE_TRY(store_->set(kInactive, {}));
-  }
-  is_active_ = is_active;
+  CRAWLSTORE_TRY(set_state(*store_, kInactive, !is_active));
+  settings_.is_active = is_active;
   return {};
 }
 
@@ -107,13 +129,17 @@ void Crawls::drop_counts() {
 
 Result<void> Crawls::merge_if_full() {
   for (const auto& [id, crawl] : open_) CRAWLSTORE_TRY(crawl->merge_if_full());
-  return {};
+  // All edits come inside of transactions, where no superstep begins.
+  if (!pages_ || pages_->status().memory_bytes < memory_bytes_ / 2) return {};
+  return pages_->merge().map([](const SuperstepReport&) {});
 }
 
 Result<void> Crawls::close() {
   for (const auto& [id, crawl] : open_) CRAWLSTORE_TRY(crawl->close());
   open_.clear();
-  return {};
+  if (!pages_) return {};
+  CRAWLSTORE_TRY(pages_->merge());
+  return pages_->close();
 }
 
 }  // namespace crawlstore::service

@@ -4,23 +4,34 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <crawlstore/pages.h>
 #include <crawlstore/store.h>
 
 #include "service/core/crawl.h"
 
 namespace crawlstore::service {
 
+struct CrawlsOptions {
+  std::uint64_t memory_bytes = std::uint64_t{32} << 20;  ///< of each crawl, and of the pages
+  /// The order of URLs in a queue (Settings); nothing: as the file has it.
+  std::optional<bool> is_by_priority{};
+  /// Further URLs are pages, too, also when the file is opened again without it.
+  bool has_pages = false;
+};
+
 /// The crawls of a store, and what belongs to the service itself.
 /// Threads: one at a time. Errors: those of Store and Crawl.
 class Crawls {
  public:
-  /// Opens all crawls of the store, which must outlive them.
-  ///   memory_bytes  of the table of known URLs of each crawl
-  static Result<Crawls> open(Store& store, std::uint64_t memory_bytes);
+  /// Opens all crawls of the store, which must outlive them. Commits what is new.
+  ///   errors  kInvalidArgument: crawls of the file are in the other order; those of Crawl::open()
+  ///           and PageDb::open()
+  static Result<Crawls> open(Store& store, const CrawlsOptions& options);
 
   /// The ID under which a crawl is kept: an empty one is that of "DEFAULT".
   static std::string_view id_of(std::string_view given) {
@@ -39,8 +50,11 @@ class Crawls {
   /// Forgets a crawl. Returns how many URLs it had. Outside of transactions; commits.
   [[nodiscard]] Result<std::uint64_t> forget(std::string_view id);
 
+  /// Makes a page of a URL that is new, where URLs are pages.
+  [[nodiscard]] Result<void> add_page(std::string_view url, double score);
+
   /// Whether URLs are given out; a state in the file.
-  [[nodiscard]] bool is_active() const { return is_active_; }
+  [[nodiscard]] bool is_active() const { return settings_.is_active; }
   [[nodiscard]] Result<void> set_active(bool is_active);
 
   /// Before a commit.
@@ -49,16 +63,19 @@ class Crawls {
   void drop_counts();
   /// Between transactions.
   [[nodiscard]] Result<void> merge_if_full();
+  /// Merges the pages before.
   [[nodiscard]] Result<void> close();
 
  private:
   Crawls(Store& store, std::uint64_t memory_bytes) : store_(&store), memory_bytes_(memory_bytes) {}
+  [[nodiscard]] Result<void> set_up(const CrawlsOptions& options, bool has_crawls);
 
   Store* store_;
   std::uint64_t memory_bytes_;
+  Settings settings_;
   std::map<std::string, std::unique_ptr<Crawl>, std::less<>> open_;
   std::map<std::string, Error, std::less<>> refused_;  // IDs that no crawl can have, some
-  bool is_active_ = true;
+  std::optional<PageDb> pages_;
 };
 
 }  // namespace crawlstore::service

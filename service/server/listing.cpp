@@ -53,7 +53,8 @@ class Listing {
   bool tell(const FrontierEntry& item) {
     auto record = decode(item.body, item.group);
     if (!record) return goes_on_;
-    const KnownUrl url{*std::move(record), static_cast<std::uint64_t>(-item.priority)};
+    const std::uint64_t refetch_s = refetch_of(*record, item.priority);
+    const KnownUrl url{*std::move(record), refetch_s};
     goes_on_ = goes_on_ && visit_(item.group, url);
     return goes_on_;
   }

@@ -8,17 +8,27 @@ using ::urlfrontier::AckMessage;
 using ::urlfrontier::URLInfo;
 using ::urlfrontier::URLItem;
 
-/// Calls to(Crawl, url, metadata) for a URL that can be kept.
+double priority_of(const URLInfo& info) {
+  const auto found = info.metadata().find("priority");
+  const bool is_said = found != info.metadata().end() && found->second.values_size() != 0;
+  return is_said ? service::priority_of(found->second.values(0)) : 0;
+}
+
+/// Calls to(Crawl, url, metadata), which tells whether it was new, for a URL that can be kept.
+///   if_known  the status of one that was not new
 template <class To>
-Result<AckStatus> put_url(Crawls& crawls, const URLInfo& info, const To& to) {
+Result<AckStatus> put_url(Crawls& crawls, const URLInfo& info, AckStatus if_known, const To& to) {
   const auto queue = queue_of(info);
   if (!queue || info.url().empty()) return AckMessage::SKIPPED;
   const auto crawl = crawls.find(Crawls::id_of(info.crawlid()));
   if (!crawl && crawl.error().code != Errc::kUnknownName) return AckMessage::SKIPPED;
   if (!crawl) return tl::unexpected<Error>(crawl.error());
-  const auto status = to(**crawl, UrlInQueue{*queue, info.url()}, metadata_of(info));
-  return status || status.error().code != Errc::kTooLarge ? status
-                                                          : Result<AckStatus>(AckMessage::SKIPPED);
+  const UrlInQueue url{*queue, info.url(), priority_of(info)};
+  const Result<bool> is_new = to(**crawl, url, metadata_of(info));
+  if (!is_new && is_new.error().code == Errc::kTooLarge) return AckMessage::SKIPPED;
+  if (!is_new) return tl::unexpected<Error>(is_new.error());
+  if (!*is_new) return if_known;
+  return crawls.add_page(url.url, url.priority).map([] { return AckMessage::OK; });
 }
 
 }  // namespace
@@ -81,11 +91,9 @@ grpc::Status status_of(const Error& error) {
 
 Result<AckStatus> put_discovered(Crawls& crawls, const URLInfo& info) {
   const auto discover = [](Crawl& crawl, const UrlInQueue& url, std::string_view metadata) {
-    return crawl.discover(url, metadata, now_s(crawl)).map([](bool is_new) {
-      return is_new ? AckMessage::OK : AckMessage::SKIPPED;
-    });
+    return crawl.discover(url, metadata, now_s(crawl));
   };
-  return put_url(crawls, info, discover);
+  return put_url(crawls, info, AckMessage::SKIPPED, discover);
 }
 
 Result<AckStatus> put(Crawls& crawls, const URLItem& item) {
@@ -93,9 +101,9 @@ Result<AckStatus> put(Crawls& crawls, const URLItem& item) {
   const std::uint64_t refetch = item.known().refetchable_from_date();
   if (!item.has_known() || refetch > Crawl::kTimeMaxS) return AckMessage::SKIPPED;
   const auto update = [=](Crawl& crawl, const UrlInQueue& url, std::string_view metadata) {
-    return crawl.update(url, metadata, refetch, now_s(crawl)).map([] { return AckMessage::OK; });
+    return crawl.update(url, metadata, refetch, now_s(crawl));
   };
-  return put_url(crawls, item.known().info(), update);
+  return put_url(crawls, item.known().info(), AckMessage::OK, update);
 }
 
 }  // namespace crawlstore::service

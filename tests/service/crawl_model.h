@@ -30,12 +30,15 @@ struct Times {
 
 class CrawlModel {
  public:
+  bool is_by_priority = false;
+
   struct Url {
     std::uint64_t created_s = 0;
     std::uint64_t refetch_s = 0;  // 0: completed
     std::string metadata{};
     std::optional<Times> lease_end{};  // of the last lease
     bool was_taken = false;
+    double priority = 0;
   };
   using Urls = std::map<std::string, Url>;
   struct Queue {
@@ -49,13 +52,18 @@ class CrawlModel {
 
   bool discover(const UrlInQueue& url, std::string_view metadata, std::uint64_t now_s) {
     return queue(url.queue)
-        .urls.try_emplace(std::string(url.url), Url{now_s, now_s, std::string(metadata), {}, false})
+        .urls
+        .try_emplace(std::string(url.url),
+                     Url{now_s, now_s, std::string(metadata), {}, false, url.priority})
         .second;
   }
   void update(const UrlInQueue& url, std::string_view metadata, std::uint64_t refetch_s,
               std::uint64_t now_s) {
     Url& known = queue(url.queue).urls.try_emplace(std::string(url.url), Url{now_s}).first->second;
-    known = {known.created_s, refetch_s, std::string(refetch_s == 0 ? "" : metadata), {}, false};
+    known = {.created_s = known.created_s,
+             .refetch_s = refetch_s,
+             .metadata = std::string(refetch_s == 0 ? "" : metadata),
+             .priority = url.priority};
   }
   void set_delay(std::string_view key, std::uint64_t seconds) {
     if (delay_of(key) != seconds) queue(key).delay_s = seconds;
@@ -236,21 +244,25 @@ class CrawlModel {
     if (is_full || taken.size() == request.queues_max || longest == UINT64_MAX) return {};
     return "queues are missing";
   }
+  using Place = std::pair<bool, double>;
+  /// The place of a URL in its queue.
+  [[nodiscard]] Place place_of(const Url& url) const {
+    return {!url.was_taken, is_by_priority ? -url.priority : static_cast<double>(url.refetch_s)};
+  }
   /// Returns a URL that should have been given out before another one of its queue.
   std::string better(const std::vector<GivenUrl>& given, const Times& now) {
-    using Place = std::pair<bool, std::uint64_t>;
     std::map<std::string, Place> last;
     std::set<std::pair<std::string, std::string>> all;
     for (const GivenUrl& one : given) {
       const Url& url = *find({one.queue, one.record.url});
-      Place& place = last.try_emplace(one.queue, false, 0).first->second;
-      place = std::max(place, {!url.was_taken, url.refetch_s});
+      Place& place = last.try_emplace(one.queue, place_of(url)).first->second;
+      place = std::max(place, place_of(url));
       if (!all.emplace(one.queue, one.record.url).second) return one.record.url + " comes twice";
     }
     for (const auto& [key, place] : last) {
       for (const auto& [text, url] : queue(key).urls) {
         if (!waits(url, now) || all.contains({key, text})) continue;
-        if (Place{!url.was_taken, url.refetch_s} < place) return text + " should come first";
+        if (place_of(url) < place) return text + " should come first";
       }
     }
     return {};

@@ -21,14 +21,20 @@ class RandomCrawl : public CrawlWorld {
   struct Name {
     std::string queue;
     std::string url;
-    [[nodiscard]] UrlInQueue view() const { return {queue, url}; }
+    double priority = 0;
+    [[nodiscard]] UrlInQueue view() const { return {queue, url, priority}; }
   };
   static Name name_of(std::uint64_t queue, std::uint64_t url) {
     static constexpr std::array kForms{"http://", "https://", "ftp://", "http://other."};
     const std::string key = (queue % 5 == 4 ? "a key of " : "host") + std::to_string(queue);
     return {key, kForms[(queue + url) % kForms.size()] + key + "/" + std::to_string(url)};
   }
-  Name some_name() { return name_of(random_.below(kQueues), random_.below(kUrls)); }
+  double some_priority() { return static_cast<double>(random_.below(9)) / 2 - 2; }
+  Name some_name() {
+    Name name = name_of(random_.below(kQueues), random_.below(kUrls));
+    name.priority = some_priority();
+    return name;
+  }
   std::string some_queue() { return name_of(random_.below(kQueues), 0).queue; }
   std::string some_metadata() { return random_.hostile_text(random_.one_in(50) ? 2000 : 4); }
 
@@ -36,7 +42,7 @@ class RandomCrawl : public CrawlWorld {
   Name some_given() {
     if (given_.empty() || random_.one_in(8)) return some_name();
     const GivenUrl& given = given_[random_.below(given_.size())];
-    return {given.queue, given.record.url};
+    return {given.queue, given.record.url, some_priority()};
   }
   std::uint64_t some_refetch_s() {
     switch (random_.below(6)) {
@@ -164,11 +170,12 @@ class RandomCrawl : public CrawlWorld {
     }
   }
 
+  void run(std::uint64_t calls);
+
   std::uint64_t call_count_ = 0;
 };
 
-TEST_F(RandomCrawl, DoesWhatTheModelDoes) {
-  const std::uint64_t calls = is_long() ? 200'000 : 20'000;
+void RandomCrawl::run(std::uint64_t calls) {
   std::uint64_t compared = 0;
   while (call_count_ < calls && !HasFailure()) {
     calls_in_a_row();
@@ -184,6 +191,18 @@ TEST_F(RandomCrawl, DoesWhatTheModelDoes) {
     }
   }
   EXPECT_GT(given_count_, calls / 4);
+}
+
+TEST_F(RandomCrawl, DoesWhatTheModelDoes) {
+  run(is_long() ? 200'000 : 20'000);
+}
+
+TEST_F(RandomCrawl, GoesByPriorityAsTheModelDoes) {
+  must(set_state(*store_, kByPriority, true));
+  must(store_->commit());
+  model_.is_by_priority = true;
+  reopen();
+  run(is_long() ? 200'000 : 10'000);
 }
 
 }  // namespace

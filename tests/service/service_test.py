@@ -97,6 +97,48 @@ class Crawl(ServiceTest):
         self.assertEqual([url.url for url in client.GetURLs(key='a.test', crawlID='DEFAULT')],
                          ['http://a.test/sooner', 'http://a.test/later'])
 
+    def test_gives_out_the_highest_priority_first(self):
+        client = self.start('--order', 'priority').client
+        now = int(time.time())
+        client.put(discover('http://a.test/none'), discover('http://a.test/high', priority='9.5'),
+                   known('http://a.test/low', now - 500, priority='-1'),
+                   known('http://a.test/later', now + 500, priority='99'))
+        self.assertEqual([url.url for url in client.GetURLs(key='a.test', crawlID='DEFAULT')],
+                         [f'http://a.test/{name}' for name in ('high', 'none', 'low')])
+        dates = [client.GetURLStatus(url=f'http://a.test/{name}').known.refetchable_from_date
+                 for name in ('low', 'later')]
+        self.assertEqual(dates, [now - 500, now + 500])
+        self.assertEqual({item.known.refetchable_from_date for item in client.ListURLs()} -
+                         {now, now + 1}, set(dates))
+        self.services[0].stop()
+        other = subprocess.run([PROGRAM, str(self.file), '--listen', '127.0.0.1:0', '--order',
+                                'date'], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(other.returncode, 1)
+        self.assertIn('--order priority', other.stderr)
+        self.start().client.put(discover('http://b.test/'))
+
+    def test_makes_pages(self):
+        options = '--pages', '--order', 'priority'
+        client = self.start(*options).client
+        urls = [f'http://a{i % 9}.test/{i}' for i in range(900)]
+        self.assertEqual(client.put(*map(discover, urls)), [OK] * 900)
+        self.assertEqual(client.put(discover(urls[0]), known('http://z.test/', priority='2'),
+                                    known(urls[1])), [SKIPPED, OK, OK])
+        self.services[-1].kill()
+        client = self.start().client
+        client.put(discover('http://y.test/'))
+        self.services[-1].stop()
+        rows = subprocess.run([CRAWLSTORE, 'export', str(self.file), '--format', 'csv'],
+                              check=True, capture_output=True, text=True).stdout
+        for url in [*urls, 'http://y.test/', 'http://z.test/']:
+            self.assertIn(f',{url},', rows)
+        self.assertEqual(len(rows.splitlines()), 1 + 902)
+        schedule = subprocess.run([CRAWLSTORE, 'schedule', str(self.file), '--frontier', 'own'],
+                                  check=False, capture_output=True, text=True)
+        self.assertEqual(schedule.returncode, 2)
+        self.assertIn('crawlstored', schedule.stderr)
+        self.expect_whole()
+
     def test_obeys_delays_blocks_limits_and_the_active_state(self):
         client = self.start().client
         client.SetDelay(delay_requestable=0)

@@ -84,6 +84,35 @@ TEST(UrlRecord, HasNoMoreThanItsBytesAndItsQueue) {
   }
 }
 
+TEST(UrlRecord, HasATimeOfItsOwn) {
+  UrlRecord record{"http://a.test/x", 7, "m"};
+  const std::string without = encode(record, "a.test");
+  for (const std::uint64_t time_s : {std::uint64_t{0}, std::uint64_t{1} << 40, UINT64_MAX}) {
+    record.refetch_s = time_s;
+    const std::string bytes = encode(record, "a.test");
+    EXPECT_EQ(decode(bytes, "a.test"), record);
+    EXPECT_EQ(refetch_of(record, -5), time_s);
+  }
+  record.refetch_s = {};
+  EXPECT_EQ(decode(without, "a.test"), record);
+  EXPECT_EQ(decode(std::string("\x07\x87\x80\x10\xFF", 5), "a.test"), std::nullopt);
+}
+
+TEST(RefetchOf, TakesPrioritiesThatAreNoTimesForNone) {
+  EXPECT_EQ(refetch_of({}, -1'700'000'000), 1'700'000'000U);
+  for (const double priority : {1.0, -1e300, HUGE_VAL, -HUGE_VAL}) {
+    EXPECT_EQ(refetch_of({}, priority), 0U) << priority;
+  }
+}
+
+TEST(PriorityOf, IsANumberThatIsFinite) {
+  EXPECT_EQ(priority_of("0.25"), 0.25);
+  EXPECT_EQ(priority_of("-3e2"), -300);
+  for (const char* const text : {"", "high", "1 ", " 1", "0x10", "inf", "nan", "1e999"}) {
+    EXPECT_EQ(priority_of(text), 0) << text;
+  }
+}
+
 TEST(UrlRecord, RefusesNumbersBeyond64Bits) {
   const std::string most = std::string(9, '\xFF') + "\x01";
   EXPECT_EQ(created_of(most), UINT64_MAX);

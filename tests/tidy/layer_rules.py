@@ -29,7 +29,7 @@ BELOW = {
 OUTSIDE = {
     "capi": ["capi"],
     "model": ["model"],
-    "cli": ["model", "cli"],
+    "cli": ["model", "cli", "service/core"],
     "inspector/core": ["model", "inspector/core"],
     "inspector/ui": ["model", "inspector/core", "inspector/ui"],
     "inspector/shell": ["model", "inspector/core", "inspector/ui", "inspector/shell"],
