@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // crawlstored: a URLFrontier service on a crawl file. See --help.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -41,6 +43,8 @@ struct Options {
   std::string tls_key;
   std::string tls_client_ca;
   std::string metrics;
+  std::vector<std::string> nodes;
+  std::string node;  // the own one of these
 };
 
 std::optional<std::string> read_text(const std::string& path) {
@@ -73,6 +77,31 @@ std::shared_ptr<grpc::ServerCredentials> credentials_of(const Options& options) 
   return grpc::SslServerCredentials(tls);
 }
 
+/// The credentials by which this node calls others: with TLS the certificate of the service, and
+/// the authority of clients, or else those of the system. nullptr: a file cannot be read
+std::shared_ptr<grpc::ChannelCredentials> node_credentials_of(const Options& options) {
+  if (options.tls_key.empty()) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions tls;
+  const auto key = read_text(options.tls_key);
+  const auto certificate = read_text(options.tls_certificate);
+  const auto authority = options.tls_client_ca.empty() ? std::optional<std::string>("")
+                                                       : read_text(options.tls_client_ca);
+  if (!key || !certificate || !authority) return nullptr;
+  tls.pem_private_key = *key;
+  tls.pem_cert_chain = *certificate;
+  tls.pem_root_certs = *authority;
+  return grpc::SslCredentials(tls);
+}
+
+/// nullptr: there is but this one
+std::unique_ptr<Nodes> nodes_of(const Options& options) {
+  if (options.nodes.empty()) return nullptr;
+  const std::string& own = options.node.empty() ? options.listen : options.node;
+  const auto place = std::ranges::find(options.nodes, own) - options.nodes.begin();
+  return std::make_unique<Nodes>(
+      NodesOptions{options.nodes, static_cast<std::size_t>(place), node_credentials_of(options)});
+}
+
 /// The signals that end the service; blocked in all threads, for sigwait().
 sigset_t block_signals() {
   sigset_t signals;
@@ -92,6 +121,14 @@ std::unique_ptr<Metrics> begin_metrics(const std::string& address, const Store& 
     log(LogLevel::kError, "cannot-listen", {{"address", address}, {"error", error.what()}});
     return nullptr;
   }
+}
+
+int close(Crawls& crawls, Store& store) {
+  auto closed = crawls.close();
+  if (closed) closed = store.close();
+  if (!closed) log(LogLevel::kError, "cannot-close", {{"error", describe(closed.error())}});
+  log(LogLevel::kInfo, "stopped");
+  return closed ? 0 : kFailed;
 }
 
 int serve(const Options& options) {
@@ -121,13 +158,16 @@ int serve(const Options& options) {
     is_whole = false;
     kill(getpid(), SIGTERM);
   });
-  FrontierService service(*store, loop);
+  const auto nodes = nodes_of(options);
+  FrontierService service(*store, loop, nodes.get());
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   // SO_REUSEPORT would let two services listen at one address, and each have half of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Nodes look whether others are there.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
   int port = 0;
   builder.AddListeningPort(options.listen, credentials, &port);
   builder.RegisterService(&service);
@@ -136,6 +176,7 @@ int serve(const Options& options) {
     log(LogLevel::kError, "cannot-listen", {{"address", options.listen}});
     return kFailed;
   }
+  if (nodes) nodes->connect(server->InProcessChannel({}));
   std::unique_ptr<Metrics> metrics;
   if (!options.metrics.empty()) {
     metrics = begin_metrics(options.metrics, *store, loop, service.counts());
@@ -155,12 +196,20 @@ int serve(const Options& options) {
   server->Shutdown(std::chrono::system_clock::now() + kStopTime);
   metrics.reset();
   loop.stop();
-  if (!is_whole) return kFailed;
-  auto closed = crawls->close();
-  if (closed) closed = store->close();
-  if (!closed) log(LogLevel::kError, "cannot-close", {{"error", describe(closed.error())}});
-  log(LogLevel::kInfo, "stopped");
-  return closed ? 0 : kFailed;
+  return is_whole ? close(*crawls, *store) : kFailed;
+}
+
+/// Empty: the own node is one of the list, in which each is once.
+std::string check_nodes(const Options& options) {
+  if (options.nodes.empty()) {
+    return options.node.empty() ? "" : "--node is one of --nodes, which is not given";
+  }
+  const std::string& own = options.node.empty() ? options.listen : options.node;
+  for (const std::string& node : options.nodes) {
+    if (std::ranges::count(options.nodes, node) != 1) return node + " is twice in --nodes";
+  }
+  if (std::ranges::count(options.nodes, own) == 1) return {};
+  return own + " is not in --nodes; --node ADDRESS says which of them this one is";
 }
 
 /// Empty: it is an address and a port, as HOST:PORT.
@@ -221,11 +270,23 @@ int run(int argc, char** argv) {
   app.add_option("--metrics", options.metrics,
                  "Address and port where Prometheus may ask by HTTP, such as 127.0.0.1:9100")
       ->check(check_address);
+  app.add_option("--nodes", options.nodes,
+                 "Addresses of all services that share crawls, with commas between, the same list "
+                 "at each of them. A queue is of one of them; others send on what concerns it")
+      ->delimiter(',')
+      ->check(check_address);
+  app.add_option("--node", options.node,
+                 "The address of this service in --nodes, if it is not that of --listen")
+      ->check(check_address);
   app.set_version_flag("--version", "crawlstored " CRAWLSTORE_VERSION);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  if (const std::string wrong = check_nodes(options); !wrong.empty()) {
+    std::fprintf(stderr, "crawlstored: %s\n", wrong.c_str());
+    return kUsage;
   }
   options.answers_before_commit = durability == "interval";
   if (!order.empty()) options.is_by_priority = order == "priority";

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "service/server/protocol.h"
+#include "service/server/queued_stream.h"
 #include "service/server/service.h"
 
 namespace crawlstore::service {
@@ -151,11 +153,40 @@ class GetJob final : public Job {
   std::vector<Given> given_;
 };
 
+/// Hands on what the node of a queue gives out.
+grpc::Status get_elsewhere(const Nodes& nodes, const GetParams& params,
+                           QueuedStream<URLInfo>& stream) {
+  const std::size_t owner = nodes.owner_of(params.key());
+  grpc::ClientContext context;
+  nodes.sign(context);
+  const auto reader = nodes.stub(owner).GetURLs(&context, params);
+  bool goes_on = true;
+  for (URLInfo info; goes_on && reader->Read(&info);) goes_on = stream.write(std::move(info));
+  if (!goes_on) context.TryCancel();
+  const grpc::Status status = reader->Finish();
+  return goes_on && !status.ok() ? nodes.status_of(owner, status) : grpc::Status::OK;
+}
+
 }  // namespace
 
-grpc::ServerWriteReactor<URLInfo>* FrontierService::GetURLs(Context* /*context*/,
+grpc::ServerWriteReactor<URLInfo>* FrontierService::GetURLs(Context* context,
                                                             const GetParams* request) {
   ++counts_.get_calls;
+  const grpc::Status signature = check_signature(nodes_, *context);
+  const bool is_here = nodes_ == nullptr || is_signed(*context) || request->key().empty() ||
+                       nodes_->owner_of(request->key()) == nodes_->own();
+  if (!is_here || !signature.ok()) {
+    auto stream = QueuedStream<URLInfo>::make();
+    auto* const reactor = stream.get();
+    if (!signature.ok()) {
+      stream->end(signature);
+    } else {
+      std::thread([nodes = nodes_, params = *request, stream = std::move(stream)] {
+        stream->end(get_elsewhere(*nodes, params, *stream));
+      }).detach();
+    }
+    return reactor;
+  }
   auto stream = std::make_unique<GetStream>(loop_, counts_);
   loop_.add(std::make_unique<GetJob>(stream.get(), *request, turn_++));
   return stream.release();  // until its OnDone()

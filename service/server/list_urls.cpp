@@ -3,14 +3,13 @@
 // Calls that look at URLs: on a snapshot, each on a thread of its own beside the loop.
 #include <algorithm>
 #include <cctype>
-#include <condition_variable>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "service/server/ask_nodes.h"
 #include "service/server/listing.h"
 #include "service/server/protocol.h"
+#include "service/server/queued_stream.h"
 #include "service/server/service.h"
 
 namespace crawlstore::service {
@@ -19,9 +18,6 @@ namespace {
 using ::urlfrontier::CountUrlParams;
 using ::urlfrontier::ListUrlParams;
 using ::urlfrontier::URLItem;
-
-/// URLs in memory that the client has not read.
-constexpr std::size_t kUnreadMax = 1000;
 
 /// Whether a URL has a text in it; letters of ASCII may be of either case if it says so.
 class Filter {
@@ -74,75 +70,56 @@ std::unique_ptr<Job> with_snapshot(Store& store, std::string crawl, With with) {
   return std::make_unique<SnapshotJob<With>>(store, std::move(crawl), std::move(with));
 }
 
-/// Writes URLs one by one as another thread finds them.
-class ListStream final : public grpc::ServerWriteReactor<URLItem> {
- public:
-  static std::shared_ptr<ListStream> make() {
-    auto stream = std::make_shared<ListStream>();
-    stream->self_ = stream;
-    return stream;
-  }
-  /// Waits while the client has much to read. Returns false when it has gone.
-  bool write(URLItem item) {
-    std::unique_lock lock(mutex_);
-    may_add_.wait(lock, [this] { return waiting_.size() < kUnreadMax || is_broken_; });
-    if (is_broken_) return false;
-    waiting_.push_back(std::move(item));
-    go_on(lock);
-    return true;
-  }
-  void end(const grpc::Status& status) {
-    std::unique_lock lock(mutex_);
-    status_ = status;
-    go_on(lock);
-  }
-  void OnWriteDone(bool ok) override {
-    std::unique_lock lock(mutex_);
-    is_writing_ = false;
-    is_broken_ = is_broken_ || !ok;
-    may_add_.notify_all();
-    go_on(lock);
-  }
-  void OnCancel() override {
-    const std::lock_guard lock(mutex_);
-    is_broken_ = true;
-    may_add_.notify_all();
-  }
-  void OnDone() override { auto gone = std::move(self_); }
+std::uint32_t size_of(const ListUrlParams& params) {
+  return params.size() == 0 ? kListedByDefault : params.size();
+}
 
- private:
-  void go_on(std::unique_lock<std::mutex>& lock) {
-    if (is_broken_) waiting_.clear();
-    const bool writes = !is_writing_ && !waiting_.empty();
-    if (writes) {
-      writing_ = std::move(waiting_.front());
-      waiting_.pop_front();
-      is_writing_ = true;
+/// Lists what the nodes have, one after the other, or the one that has a queue.
+grpc::Status list_nodes(const Nodes& nodes, const ListUrlParams& params,
+                        QueuedStream<URLItem>& stream) {
+  std::uint64_t before = params.start();
+  std::uint64_t left = size_of(params);
+  ListUrlParams local = params;
+  local.set_local(true);
+  local.set_start(0);
+  local.set_size(static_cast<std::uint32_t>(std::min<std::uint64_t>(before + left, UINT32_MAX)));
+  for (std::size_t node = 0; node < nodes.addresses().size() && left != 0; ++node) {
+    if (!params.key().empty() && nodes.owner_of(params.key()) != node) continue;
+    grpc::ClientContext context;
+    nodes.sign(context);
+    const auto reader = nodes.stub(node).ListURLs(&context, local);
+    bool goes_on = true;
+    for (URLItem item; goes_on && reader->Read(&item);) {
+      if (before != 0) {
+        --before;
+        continue;
+      }
+      goes_on = stream.write(std::move(item)) && --left != 0;
     }
-    const bool ends = status_ && !is_writing_ && waiting_.empty() && !is_ended_;
-    is_ended_ = is_ended_ || ends;
-    lock.unlock();
-    if (writes) StartWrite(&writing_);
-    if (ends) Finish(*status_);
+    if (!goes_on) context.TryCancel();
+    const grpc::Status status = reader->Finish();
+    if (goes_on && !status.ok()) return nodes.status_of(node, status);
   }
-
-  std::shared_ptr<ListStream> self_;
-  std::mutex mutex_;  // guards all below
-  std::condition_variable may_add_;
-  std::deque<URLItem> waiting_;
-  URLItem writing_;
-  std::optional<grpc::Status> status_;
-  bool is_writing_ = false;
-  bool is_broken_ = false;
-  bool is_ended_ = false;
-};
+  return grpc::Status::OK;
+}
 
 }  // namespace
 
-grpc::ServerWriteReactor<URLItem>* FrontierService::ListURLs(Context* /*context*/,
+grpc::ServerWriteReactor<URLItem>* FrontierService::ListURLs(Context* context,
                                                              const ListUrlParams* request) {
-  auto stream = ListStream::make();
+  auto stream = QueuedStream<URLItem>::make();
   auto* const reactor = stream.get();
+  const grpc::Status signature = check_signature(nodes_, *context);
+  if (!signature.ok()) {
+    stream->end(signature);
+    return reactor;
+  }
+  if (nodes_ != nullptr && !is_local(*context, *request)) {
+    std::thread([nodes = nodes_, params = *request, stream = std::move(stream)] {
+      stream->end(list_nodes(*nodes, params, *stream));
+    }).detach();
+    return reactor;
+  }
   const auto list = [stream, params = *request](const Result<void>& committed,
                                                 const std::optional<Snapshot>& snapshot) {
     if (!committed) return stream->end(status_of(committed.error()));
@@ -150,7 +127,7 @@ grpc::ServerWriteReactor<URLItem>* FrontierService::ListURLs(Context* /*context*
     const Filter filter(params.filter(), params.ignorecase());
     const std::string crawl(Crawls::id_of(params.crawlid()));
     std::uint32_t before = params.start();
-    std::uint32_t left = params.size() == 0 ? kListedByDefault : params.size();
+    std::uint32_t left = size_of(params);
     const auto listed = for_each_url(
         *snapshot, crawl, given(params.key()), [&](std::string_view queue, const KnownUrl& url) {
           if (!filter.has(url.record.url)) return true;
@@ -166,6 +143,10 @@ grpc::ServerWriteReactor<URLItem>* FrontierService::ListURLs(Context* /*context*
 grpc::ServerUnaryReactor* FrontierService::CountURLs(Context* context,
                                                      const CountUrlParams* request,
                                                      Long* response) {
+  if (auto* const elsewhere = ask_nodes({nodes_, context, given(request->key())}, *request,
+                                        response, &AsyncCalls::CountURLs, add_up)) {
+    return elsewhere;
+  }
   auto* const reactor = context->DefaultReactor();
   const auto count = [=](const Result<void>& committed, const std::optional<Snapshot>& snapshot) {
     if (!committed) return reactor->Finish(status_of(committed.error()));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <span>
+
 #include "service/server/protocol.h"
 #include "service/server/put_stream.h"
 #include "service/server/service.h"
@@ -25,85 +27,81 @@ void count_known(ServiceCounts& counts, int status, bool is_completed) {
   if (status == AckMessage::FAIL) ++counts.failed;
 }
 
-/// Whether there is no such crawl yet, and may be one.
-bool is_missing(Crawls& crawls, const URLInfo& info) {
-  const auto crawl = crawls.find(Crawls::id_of(info.crawlid()));
-  return !crawl && crawl.error().code == Errc::kUnknownName;
-}
-
 struct Urls {
   using Request = URLItem;
   using Answer = AckMessage;
-  using Counts = ServiceCounts;
 
-  static const URLInfo& info_of(const URLItem& item) {
+  static std::size_t size(const URLItem& /*item*/) { return 1; }
+  static const URLInfo& info(const URLItem& item, std::size_t /*url*/) {
     return item.has_discovered() ? item.discovered().info() : item.known().info();
   }
-  static Answer answer(const URLItem& item, AckMessage::Status status) {
+  static URLItem item(const URLItem& item, std::size_t /*url*/) { return item; }
+  static Result<AckStatus> put(Crawls& crawls, const URLItem& item, std::size_t /*url*/) {
+    return service::put(crawls, item);
+  }
+  static AckMessage answer(const URLItem& item, std::span<const AckStatus> statuses) {
     AckMessage ack;
-    ack.set_id(item.id().empty() ? info_of(item).url() : item.id());
-    ack.set_status(status);
+    ack.set_id(item.id().empty() ? info(item, 0).url() : item.id());
+    ack.set_status(statuses[0]);
     return ack;
   }
-  static Result<Answer> apply(Crawls& crawls, const URLItem& item) {
-    return put(crawls, item).map([&](AckMessage::Status status) { return answer(item, status); });
-  }
-  static std::string crawl_of(Crawls& /*crawls*/, const URLItem& item) {
-    return std::string(Crawls::id_of(info_of(item).crawlid()));
-  }
-  static Answer failed(const URLItem& item) { return answer(item, AckMessage::FAIL); }
-  static void count(Counts& counts, const Request& item, const Answer& ack) {
-    if (item.has_discovered()) return count_discovered(counts, ack.status());
-    count_known(counts, ack.status(), item.known().refetchable_from_date() == 0);
+  static void count(ServiceCounts& counts, const URLItem& item, std::size_t /*url*/,
+                    AckStatus status) {
+    if (item.has_discovered()) return count_discovered(counts, status);
+    count_known(counts, status, item.known().refetchable_from_date() == 0);
   }
 };
 
 struct Batches {
   using Request = DiscoveredBatch;
   using Answer = BatchAck;
-  using Counts = ServiceCounts;
 
-  /// All of its crawls are open before any of its URLs is put: none is put twice.
-  static Result<Answer> apply(Crawls& crawls, const DiscoveredBatch& batch) {
-    for (const URLInfo& info : batch.items()) {
-      if (is_missing(crawls, info)) return fail(Errc::kUnknownName, "a crawl is not open");
-    }
+  static std::size_t size(const DiscoveredBatch& batch) {
+    return static_cast<std::size_t>(batch.items_size());
+  }
+  static const URLInfo& info(const DiscoveredBatch& batch, std::size_t url) {
+    return batch.items(static_cast<int>(url));
+  }
+  static URLItem item(const DiscoveredBatch& batch, std::size_t url) {
+    URLItem item;
+    *item.mutable_discovered()->mutable_info() = info(batch, url);
+    return item;
+  }
+  static Result<AckStatus> put(Crawls& crawls, const DiscoveredBatch& batch, std::size_t url) {
+    return put_discovered(crawls, info(batch, url));
+  }
+  static BatchAck answer(const DiscoveredBatch& batch, std::span<const AckStatus> statuses) {
     BatchAck ack;
     ack.set_id(batch.id());
-    for (const URLInfo& info : batch.items()) {
-      CRAWLSTORE_TRY(const auto status, put_discovered(crawls, info));
-      ack.add_statuses(status);
-    }
+    for (const AckStatus status : statuses) ack.add_statuses(status);
     return ack;
   }
-  static std::string crawl_of(Crawls& crawls, const DiscoveredBatch& batch) {
-    for (const URLInfo& info : batch.items()) {
-      if (is_missing(crawls, info)) return std::string(Crawls::id_of(info.crawlid()));
-    }
-    return {};
-  }
-  static Answer failed(const DiscoveredBatch& batch) {
-    BatchAck ack;
-    ack.set_id(batch.id());
-    for (int i = 0; i < batch.items_size(); ++i) ack.add_statuses(AckMessage::FAIL);
-    return ack;
-  }
-  static void count(Counts& counts, const Request& /*batch*/, const Answer& ack) {
-    for (const int status : ack.statuses()) count_discovered(counts, status);
+  static void count(ServiceCounts& counts, const DiscoveredBatch& /*batch*/, std::size_t /*url*/,
+                    AckStatus status) {
+    count_discovered(counts, status);
   }
 };
 
+/// URLs of a stream that comes from another node are put here.
+template <class Protocol>
+PutStream<Protocol>* start_stream(CommitLoop& loop, ServiceCounts& counts, const Nodes* nodes,
+                                  const grpc::CallbackServerContext& context) {
+  const grpc::Status signature = check_signature(nodes, context);
+  if (!signature.ok()) return PutStream<Protocol>::refuse(loop, counts, signature);
+  return PutStream<Protocol>::start(loop, counts, is_signed(context) ? nullptr : nodes);
+}
+
 }  // namespace
 
-grpc::ServerBidiReactor<URLItem, AckMessage>* FrontierService::PutURLs(Context* /*context*/) {
+grpc::ServerBidiReactor<URLItem, AckMessage>* FrontierService::PutURLs(Context* context) {
   ++counts_.put_calls;
-  return PutStream<Urls>::start(loop_, counts_);
+  return start_stream<Urls>(loop_, counts_, nodes_, *context);
 }
 
 grpc::ServerBidiReactor<DiscoveredBatch, BatchAck>* FrontierService::PutDiscovered(
-    Context* /*context*/) {
+    Context* context) {
   ++counts_.batch_calls;
-  return PutStream<Batches>::start(loop_, counts_);
+  return start_stream<Batches>(loop_, counts_, nodes_, *context);
 }
 
 }  // namespace crawlstore::service

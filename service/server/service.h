@@ -9,6 +9,7 @@
 
 #include "service/server/commit_loop.h"
 #include "service/server/counts.h"
+#include "service/server/nodes.h"
 #include "urlfrontier.grpc.pb.h"
 
 namespace crawlstore::service {
@@ -16,8 +17,10 @@ namespace crawlstore::service {
 /// The calls of the protocol, on the crawls of a store. Threads: gRPC's.
 class FrontierService final : public ::urlfrontier::URLFrontier::CallbackService {
  public:
-  /// The store and the loop must outlive it.
-  FrontierService(Store& store, CommitLoop& loop) : store_(store), loop_(loop) {}
+  /// All must outlive it.
+  ///   nodes  that share the crawls; nullptr: there is but this one
+  FrontierService(Store& store, CommitLoop& loop, const Nodes* nodes)
+      : store_(store), loop_(loop), nodes_(nodes) {}
   /// The address of this service, as ListNodes tells it; before anybody asks.
   void set_address(std::string address) { address_ = std::move(address); }
 
@@ -70,6 +73,7 @@ class FrontierService final : public ::urlfrontier::URLFrontier::CallbackService
  private:
   Store& store_;
   CommitLoop& loop_;
+  const Nodes* const nodes_;
   std::string address_;
   ServiceCounts counts_;
   std::atomic<std::uint64_t> turn_{0};  // of crawls, for requests of any

@@ -97,7 +97,7 @@ def known(url, date=0, key='', crawl='', **metadata):
 class Service:
     """A crawlstored that runs."""
 
-    def __init__(self, program, file, *options, file_bytes=None):
+    def __init__(self, program, file, *options, listen='127.0.0.1:0', file_bytes=None):
         def limit():
             if file_bytes is not None:
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -105,7 +105,7 @@ class Service:
 
         self._log = tempfile.TemporaryFile(mode='w+')
         self._process = subprocess.Popen(
-            [program, str(file), '--listen', '127.0.0.1:0', *options], stderr=self._log,
+            [program, str(file), '--listen', listen, *options], stderr=self._log,
             preexec_fn=limit)
         self.address = f'127.0.0.1:{self._wait_for_port()}'
         self.client = Client(self.address)

@@ -53,6 +53,7 @@ PUBLIC_LAYER = {
     "page_key.h": "base",
     "registered_domain.h": "base",
     "robots.h": "base",
+    "shard.h": "base",
     "storage.h": "io",
     "report.h": "container",
     "roll_forward.h": "container",
