@@ -5,6 +5,8 @@
 import collections
 import pathlib
 import queue
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -475,6 +477,26 @@ class Operation(ServiceTest):
         stats = client.GetStats()
         self.assertEqual(stats.inProcess, 0)
         self.assertEqual(stats.size + stats.counts['completed'], client.CountURLs().value)
+
+
+class ManPage(unittest.TestCase):
+    PAGE = pathlib.Path(__file__).parents[2] / 'service/crawlstored.8'
+
+    def test_has_the_options_of_the_program_and_no_others(self):
+        told = subprocess.run([PROGRAM, '--help'], check=True, text=True, capture_output=True)
+        listed = self.PAGE.read_text().replace('\\-', '-').split('\n.SH ')
+        options = next(part for part in listed if part.startswith('OPTIONS\n'))
+        lines = re.findall(r'^\.TP\n(.*)', options, re.MULTILINE)
+        self.assertEqual(set(re.findall(r'--[a-z-]+', ' '.join(lines))),
+                         set(re.findall(r'--[a-z-]+', told.stdout)))
+
+    @unittest.skipUnless(shutil.which('man'), 'man is not there')
+    def test_is_shown_by_man_without_a_warning(self):
+        shown = subprocess.run(['man', '--warnings', '-l', self.PAGE], check=True, text=True,
+                               stdin=subprocess.DEVNULL, capture_output=True,
+                               env={'PATH': '/usr/bin:/bin', 'MANWIDTH': '100', 'LC_ALL': 'C'})
+        self.assertEqual(shown.stderr, '')
+        self.assertIn('--durability WHEN', shown.stdout)
 
 
 if __name__ == '__main__':
