@@ -3,6 +3,7 @@
 """crawlstored, as its clients see it: service_test.py PROGRAM CRAWLSTORE"""
 
 import collections
+import json
 import pathlib
 import queue
 import re
@@ -16,10 +17,13 @@ import unittest
 import urllib.request
 
 import grpc
+import jsonschema
 
 from frontier_client import FAIL, OK, SKIPPED, Client, Service, discover, info, known, pb
 
 PROGRAM, CRAWLSTORE = sys.argv[1:3]
+SOURCE = pathlib.Path(__file__).parents[2]
+SCHEMA = json.loads((SOURCE / 'spec/cli.schema.json').read_text())
 
 
 def status_of(call, **fields):
@@ -477,10 +481,29 @@ class Operation(ServiceTest):
         stats = client.GetStats()
         self.assertEqual(stats.inProcess, 0)
         self.assertEqual(stats.size + stats.counts['completed'], client.CountURLs().value)
+    def test_is_read_by_the_command(self):
+        self.start().client.put(discover('http://a.test/x', source='seed'),
+                                discover('ftp://a.test/y', 'other'))
+        def frontier(*words):
+            return subprocess.run([CRAWLSTORE, 'frontier', str(self.file), *words], check=True,
+                                  text=True, capture_output=True).stdout
+        (item,) = json.loads(frontier('--group', 'a.test', '--json'))['items']
+        self.assertEqual(item['url'], 'http://a.test/x')
+        self.assertLess(abs(item['created_us'] / 1e6 - time.time()), 60)
+        metadata = info('http://a.test/x', source='seed')
+        metadata.ClearField('url')
+        self.assertEqual(item['metadata_bytes'], metadata.ByteSize())
+        self.assertIn('body_hex', item)
+        (item,) = json.loads(frontier('--group', 'other', '--json'))['items']
+        self.assertEqual((item['url'], item['metadata_bytes']), ('ftp://a.test/y', 0))
+        self.assertRegex(frontier('--group', 'a.test'), r'(?m)^ *\d+ .* http://a\.test/x ')
+        self.assertEqual(frontier('--later', '--columns', 'url'), 'url\n')
+        jsonschema.Draft202012Validator(SCHEMA).validate(
+            {'frontier': json.loads(frontier('--group', 'a.test', '--json'))})
 
 
 class ManPage(unittest.TestCase):
-    PAGE = pathlib.Path(__file__).parents[2] / 'service/crawlstored.8'
+    PAGE = SOURCE / 'service/crawlstored.8'
 
     def test_has_the_options_of_the_program_and_no_others(self):
         told = subprocess.run([PROGRAM, '--help'], check=True, text=True, capture_output=True)
