@@ -19,6 +19,7 @@
 #include "model/frontier_look.h"
 #include "model/frontier_rule.h"
 #include "model/frontier_view.h"
+#include "model/url_record.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -47,9 +48,8 @@ int fail_with_group(const FrontierVerbOptions& options, const std::string& front
 Result<model::Document> describe_frontier(const FrontierView& frontier,
                                           const model::GroupState* state,
                                           std::span<const FrontierInfo> frontiers,
-                                          const FrontierVerbOptions& options) {
-  const std::uint64_t count = options.limit.value_or(100);
-  const model::ItemRows rows{count, options.form.as_json};
+                                          const FrontierVerbOptions& options,
+                                          model::ItemRows rows) {
   model::Document document;
   const auto add = [&document](Result<model::Table> table) -> Result<void> {
     if (!table) return tl::unexpected<Error>(table.error());
@@ -64,7 +64,7 @@ Result<model::Document> describe_frontier(const FrontierView& frontier,
     CRAWLSTORE_TRY(add(model::leases_table(frontier, rows, group)));
     CRAWLSTORE_TRY(add(model::waiting_items_table(frontier, group, rows)));
   } else if (options.lists_groups) {
-    document.tables.push_back(model::groups_table(frontier, count));
+    document.tables.push_back(model::groups_table(frontier, rows.count));
   } else if (options.lists_leases) {
     CRAWLSTORE_TRY(add(model::leases_table(frontier, rows)));
   } else if (options.lists_later) {
@@ -99,8 +99,10 @@ int show_frontier(const FrontierVerbOptions& options) {
     group = std::move(*found);
     if (!group) return fail_with_group(options, *name);
   }
+  const model::ItemRows rows{options.limit.value_or(100), options.form.as_json,
+                             model::has_url_records(*snapshot, frontier->info())};
   const auto document =
-      describe_frontier(*frontier, group ? &*group : nullptr, *frontiers, options);
+      describe_frontier(*frontier, group ? &*group : nullptr, *frontiers, options, rows);
   if (!document) return fail_with(path, document.error());
   return print_document(*document, options.form);
 }
@@ -189,7 +191,9 @@ constexpr const char* kFrontierFooter =
     "when the group may be visited, seen from now, at `hard` and where no other may be; why says "
     "why not now: its rule, or its parent's, whichever lasts longer. Where the clock of the "
     "computer was once ahead, the time of a frontier goes on from there: then clock_ahead_seconds "
-    "says how far it is ahead, and TIME, here and in `done`, is a time of the frontier.\n"
+    "says how far it is ahead, and TIME, here and in `done`, is a time of the frontier. Items of "
+    "crawlstored are listed with their URL, the time at which it was added, and the bytes of its "
+    "metadata, in place of the body.\n"
     "--put makes FILE and the frontier when they are not there. BODY, of up to 65,536 bytes, may "
     "be empty or hold TABs; the highest PRIORITY of a group is taken first, ties by the order in "
     "which they came. Empty lines are skipped. It commits every 100,000 lines, after a second, and "

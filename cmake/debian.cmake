@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages, by `cpack -G DEB` in a release build or ./quickstart --package:
 # libcrawlstore-dev, the static library with its headers, as C++ has no stable binary interface
-# before 1.0; crawlstore, the command and the inspector; and of the C interface, where it is built,
-# libcrawlstore-c0, the shared library, and libcrawlstore-c-dev, its headers.
+# before 1.0; crawlstore, the command and the inspector; of the C interface, where it is built,
+# libcrawlstore-c0, the shared library, and libcrawlstore-c-dev, its headers; and crawlstored, the
+# service, where it is built.
 if(BUILD_SHARED_LIBS OR NOT CRAWLSTORE_INSPECTOR)
   return()
 endif()
@@ -19,6 +20,11 @@ if(CRAWLSTORE_C)
   set(CPACK_COMPONENT_CRAWLSTORE_C_GROUP c)
   set(CPACK_COMPONENT_CRAWLSTORE_C_DEV_GROUP c_dev)
   list(APPEND CPACK_CRAWLSTORE_PACKAGES c:libcrawlstore-c0 c_dev:libcrawlstore-c-dev)
+endif()
+if(CRAWLSTORE_SERVICE)
+  list(APPEND CPACK_COMPONENTS_ALL crawlstored)
+  set(CPACK_COMPONENT_CRAWLSTORED_GROUP service)
+  list(APPEND CPACK_CRAWLSTORE_PACKAGES service:crawlstored)
 endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
@@ -87,4 +93,19 @@ set(CPACK_DEBIAN_C_DEV_DESCRIPTION
     "A crawl file holds which URLs a crawler has seen, pages and the links between
 them, their scores, and queues of what to fetch next. This package has what
 programs in C need to be compiled for libcrawlstore-c0.")
+
+set(CPACK_DEBIAN_SERVICE_PACKAGE_NAME crawlstored)
+set(CPACK_DEBIAN_SERVICE_PACKAGE_SECTION web)
+set(CPACK_DEBIAN_SERVICE_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_SERVICE_PACKAGE_RECOMMENDS crawlstore)
+foreach(script postinst prerm postrm)
+  list(APPEND CPACK_DEBIAN_SERVICE_PACKAGE_CONTROL_EXTRA
+       ${PROJECT_SOURCE_DIR}/cmake/debian/service/${script})
+endforeach()
+set(CPACK_DEBIAN_SERVICE_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_SERVICE_DESCRIPTION
+    "A service that tells StormCrawler, and other crawlers that speak URLFrontier,
+what to fetch next. All that it knows is in one crash-safe file: URLs with
+their dates and metadata, leases, delays, blocks and limits are there after a
+restart. The package does not start the service.")
 include(CPack)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/frontier_rule.h"
+#include "model/url_record.h"
 
 namespace crawlstore::model {
 namespace {
@@ -16,22 +17,38 @@ Cell rule_cell(const std::optional<FrontierRule>& rule) {
   return rule ? Cell(format_rule(*rule)) : Cell();
 }
 
-Table items_of(std::string name, std::vector<Column> first, bool has_priority_texts) {
+/// Whether a table has the bodies of its items as they are.
+bool has_bodies(ItemRows rows) {
+  return rows.is_for_json || !rows.has_url_records;
+}
+
+Table items_of(std::string name, std::vector<Column> first, ItemRows rows) {
   Table table{std::move(name), std::move(first), {}};
+  if (rows.has_url_records) {
+    table.columns.push_back({"url", Unit::kText});
+    table.columns.push_back({"created_us", Unit::kTimeUs});
+    table.columns.push_back({"metadata_bytes", Unit::kBytes});
+  }
   table.columns.push_back({"priority", Unit::kExact});
   table.columns.push_back({"attempt_count", Unit::kCount});
-  if (has_priority_texts) table.columns.push_back({"priority_text", Unit::kText});
-  table.columns.push_back({"body", Unit::kText});
+  if (rows.is_for_json) table.columns.push_back({"priority_text", Unit::kText});
+  if (has_bodies(rows)) table.columns.push_back({"body", Unit::kText});
   return table;
 }
 
 /// Adds what all tables of items have behind their first columns.
 template <class Item>
-void add_item(Table& table, std::vector<Cell> first, const Item& item, bool has_priority_texts) {
+void add_item(Table& table, std::vector<Cell> first, const Item& item, ItemRows rows) {
+  if (rows.has_url_records) {
+    const auto record = read_url_record(item.body, item.group);
+    first.push_back(record ? Cell(record->url) : Cell());
+    first.push_back(record ? Cell(record->created_us) : Cell());
+    first.push_back(record ? Cell(record->metadata_bytes) : Cell());
+  }
   first.emplace_back(item.priority);
   first.emplace_back(std::uint64_t{item.attempt});
-  if (has_priority_texts) first.emplace_back(fmt::to_string(item.priority));
-  first.emplace_back(std::string(item.body));
+  if (rows.is_for_json) first.emplace_back(fmt::to_string(item.priority));
+  if (has_bodies(rows)) first.emplace_back(std::string(item.body));
   table.rows.push_back(std::move(first));
 }
 
@@ -155,13 +172,12 @@ Result<Table> leases_table(const FrontierView& frontier, ItemRows rows,
                            std::optional<std::string_view> group) {
   const std::vector<Column> first{
       {"id", Unit::kId}, {"group", Unit::kText}, {"until_us", Unit::kTimeUs}};
-  Table table = items_of("leases", first, rows.has_priority_texts);
+  Table table = items_of("leases", first, rows);
   CRAWLSTORE_TRY(frontier.for_each_lease([&](const FrontierEntry& entry) {
     if (table.rows.size() == rows.count) return false;
     if (group && entry.group != *group) return true;
     const std::uint64_t until_ms = entry.until_ms.value_or(0);
-    add_item(table, {entry.id, std::string(entry.group), time_cell(until_ms)}, entry,
-             rows.has_priority_texts);
+    add_item(table, {entry.id, std::string(entry.group), time_cell(until_ms)}, entry, rows);
     return true;
   }));
   return table;
@@ -170,11 +186,11 @@ Result<Table> leases_table(const FrontierView& frontier, ItemRows rows,
 Result<Table> later_table(const FrontierView& frontier, ItemRows rows) {
   const std::vector<Column> first{
       {"id", Unit::kId}, {"group", Unit::kText}, {"not_before_us", Unit::kTimeUs}};
-  Table table = items_of("items", first, rows.has_priority_texts);
+  Table table = items_of("items", first, rows);
   CRAWLSTORE_TRY(frontier.for_each_later([&](const FrontierEntry& entry) {
     if (table.rows.size() == rows.count) return false;
     add_item(table, {entry.id, std::string(entry.group), time_cell(entry.not_before_ms)}, entry,
-             rows.has_priority_texts);
+             rows);
     return true;
   }));
   return table;
@@ -183,18 +199,19 @@ Result<Table> later_table(const FrontierView& frontier, ItemRows rows) {
 Result<Table> waiting_items_table(const FrontierView& frontier, std::string_view group,
                                   ItemRows rows) {
   const std::vector<Column> first{{"id", Unit::kId}, {"not_before_us", Unit::kTimeUs}};
-  Table table = items_of("items", first, rows.has_priority_texts);
+  Table table = items_of("items", first, rows);
   CRAWLSTORE_TRY(frontier.for_each_waiting(group, [&](const FrontierEntry& entry) {
     if (table.rows.size() == rows.count) return false;
-    add_item(table, {entry.id, time_cell(entry.not_before_ms)}, entry, rows.has_priority_texts);
+    add_item(table, {entry.id, time_cell(entry.not_before_ms)}, entry, rows);
     return true;
   }));
   return table;
 }
 
 Table taken_table(std::span<const TakenItem> items) {
-  Table table = items_of("items", {{"id", Unit::kId}, {"group", Unit::kText}}, true);
-  for (const TakenItem& item : items) add_item(table, {item.id, item.group}, item, true);
+  const ItemRows rows{items.size(), true};
+  Table table = items_of("items", {{"id", Unit::kId}, {"group", Unit::kText}}, rows);
+  for (const TakenItem& item : items) add_item(table, {item.id, item.group}, item, rows);
   return table;
 }
 

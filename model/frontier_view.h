@@ -49,11 +49,13 @@ Table groups_table(const FrontierView& frontier, std::size_t count);
 /// A time of a frontier for a column `..._us`; of 0 nothing.
 Cell time_cell(std::uint64_t time_ms);
 
-/// Bounds the rows of a table of items. Priorities come as a text, too, where JSON, which has no
-/// infinities, is made of it.
+/// Bounds the rows of a table of items, and says its columns.
 struct ItemRows {
   std::size_t count = 0;
-  bool has_priority_texts = false;
+  /// Priorities come as a text, too, as JSON has no infinities, and bodies whatever they are.
+  bool is_for_json = false;
+  /// Bodies are records of crawlstored (url_record.h): URLs stand in their place.
+  bool has_url_records = false;
 };
 /// The table `leases`, those whose lease ends first in front. `group`: of this one alone.
 ///   errors  of damage, here and below

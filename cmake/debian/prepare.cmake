@@ -12,8 +12,15 @@ foreach(package IN LISTS CPACK_CRAWLSTORE_PACKAGES)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${doc}/changelog @ONLY)
   execute_process(COMMAND gzip --best --no-name ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
-execute_process(COMMAND gzip --best --no-name --recursive
-                        ${CPACK_TEMPORARY_DIRECTORY}/tools/usr/share/man COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB manuals ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/man)
+execute_process(COMMAND gzip --best --no-name --recursive ${manuals} COMMAND_ERROR_IS_FATAL ANY)
+# Debian 12 has units outside of /usr.
+file(GLOB units ${CPACK_TEMPORARY_DIRECTORY}/*/usr/lib/systemd)
+foreach(unit IN LISTS units)
+  string(REPLACE /usr/lib/systemd /lib target ${unit})
+  file(MAKE_DIRECTORY ${target})
+  file(RENAME ${unit} ${target}/systemd)
+endforeach()
 file(GLOB_RECURSE archives ${CPACK_TEMPORARY_DIRECTORY}/dev/*.a)
 execute_process(COMMAND ${CPACK_CRAWLSTORE_STRIP} --strip-debug --remove-section=.comment
                         --enable-deterministic-archives ${archives} COMMAND_ERROR_IS_FATAL ANY)

@@ -25,6 +25,8 @@ SHOWN = {"/usr/bin/crawlstore", "/usr/bin/crawlstore-inspector",
          "/usr/share/man/man1/crawlstore-inspector.1.gz",
          "/usr/share/metainfo/io.crawlstore.Inspector.metainfo.xml",
          "/usr/share/mime/packages/crawlstore.xml"}
+SERVICE = {"/lib/systemd/system/crawlstored.service", "/usr/bin/crawlstored",
+           "/usr/share/man/man8/crawlstored.8.gz"}
 
 
 def run(*command):
@@ -53,15 +55,17 @@ class Package(unittest.TestCase):
         names = run("dpkg-deb", "--field", self.packages[package], field)
         return {name.split()[0] for name in names.split(", ")}
 
-    def test_there_are_four_packages(self):
+    def test_there_are_five_packages(self):
         self.assertEqual(set(self.packages), {"crawlstore", "libcrawlstore-dev",
-                                              "libcrawlstore-c0", "libcrawlstore-c-dev"})
+                                              "libcrawlstore-c0", "libcrawlstore-c-dev",
+                                              "crawlstored"})
 
     def test_each_file_is_in_the_package_of_its_users(self):
         files = {package: self.files(package) for package in self.packages}
         self.assertLessEqual(DEV, files["libcrawlstore-dev"])
         self.assertLessEqual(C_DEV, files["libcrawlstore-c-dev"])
         self.assertLessEqual(SHOWN, files["crawlstore"])
+        self.assertEqual(SERVICE, {path for path in files["crawlstored"] if "/doc/" not in path})
         self.assertEqual({package for package, paths in files.items()
                           if any(path.startswith("/usr/include") for path in paths)},
                          {"libcrawlstore-dev", "libcrawlstore-c-dev"})
@@ -90,6 +94,30 @@ class Package(unittest.TestCase):
 
     def test_tools_recommend_letters_for_chinese_and_japanese(self):
         self.assertIn("fonts-droid-fallback", self.depends("crawlstore", "Recommends"))
+
+    def test_service_depends_on_its_shared_libraries(self):
+        self.assertLessEqual({"libc6", "libgrpc++1.51", "libprotobuf32"},
+                             self.depends("crawlstored"))
+        self.assertEqual(self.depends("crawlstored", "Recommends"), {"crawlstore"})
+
+    def test_service_runs_on_after_an_upgrade_and_is_not_started_otherwise(self):
+        folder = self.folder / "control"
+        run("dpkg-deb", "--control", self.packages["crawlstored"], folder)
+        stand_in = folder / "deb-systemd-invoke"
+        stand_in.write_text(f'#!/bin/sh\necho "$@" >>{folder}/calls\n')
+        stand_in.chmod(0o755)
+        (folder / "systemctl").symlink_to("/bin/true")
+        calls = {("postinst", "configure", ""): "",
+                 ("postinst", "configure", "0.1.0"): "try-restart crawlstored.service\n",
+                 ("prerm", "upgrade", "0.2.0"): "", ("postrm", "upgrade", "0.2.0"): "",
+                 ("prerm", "remove"): "stop crawlstored.service\n", ("postrm", "remove"): ""}
+        for (script, *arguments), wanted in calls.items():
+            with self.subTest(script=script, arguments=arguments):
+                (folder / "calls").write_text("")
+                text = (folder / script).read_text().replace("/run/systemd/system", str(folder))
+                subprocess.run(["sh", "-c", text, script, *arguments], check=True,
+                               env={"PATH": f"{folder}:/usr/bin:/bin"})
+                self.assertEqual((folder / "calls").read_text(), wanted)
 
     def test_lintian_finds_nothing(self):
         self.assertEqual(run("lintian", "--allow-root", "--fail-on", "error,warning",

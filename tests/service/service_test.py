@@ -3,8 +3,11 @@
 """crawlstored, as its clients see it: service_test.py PROGRAM CRAWLSTORE"""
 
 import collections
+import json
 import pathlib
 import queue
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,10 +17,13 @@ import unittest
 import urllib.request
 
 import grpc
+import jsonschema
 
 from frontier_client import FAIL, OK, SKIPPED, Client, Service, discover, info, known, pb
 
 PROGRAM, CRAWLSTORE = sys.argv[1:3]
+SOURCE = pathlib.Path(__file__).parents[2]
+SCHEMA = json.loads((SOURCE / 'spec/cli.schema.json').read_text())
 
 
 def status_of(call, **fields):
@@ -475,6 +481,45 @@ class Operation(ServiceTest):
         stats = client.GetStats()
         self.assertEqual(stats.inProcess, 0)
         self.assertEqual(stats.size + stats.counts['completed'], client.CountURLs().value)
+    def test_is_read_by_the_command(self):
+        self.start().client.put(discover('http://a.test/x', source='seed'),
+                                discover('ftp://a.test/y', 'other'))
+        def frontier(*words):
+            return subprocess.run([CRAWLSTORE, 'frontier', str(self.file), *words], check=True,
+                                  text=True, capture_output=True).stdout
+        (item,) = json.loads(frontier('--group', 'a.test', '--json'))['items']
+        self.assertEqual(item['url'], 'http://a.test/x')
+        self.assertLess(abs(item['created_us'] / 1e6 - time.time()), 60)
+        metadata = info('http://a.test/x', source='seed')
+        metadata.ClearField('url')
+        self.assertEqual(item['metadata_bytes'], metadata.ByteSize())
+        self.assertIn('body_hex', item)
+        (item,) = json.loads(frontier('--group', 'other', '--json'))['items']
+        self.assertEqual((item['url'], item['metadata_bytes']), ('ftp://a.test/y', 0))
+        self.assertRegex(frontier('--group', 'a.test'), r'(?m)^ *\d+ .* http://a\.test/x ')
+        self.assertEqual(frontier('--later', '--columns', 'url'), 'url\n')
+        jsonschema.Draft202012Validator(SCHEMA).validate(
+            {'frontier': json.loads(frontier('--group', 'a.test', '--json'))})
+
+
+class ManPage(unittest.TestCase):
+    PAGE = SOURCE / 'service/crawlstored.8'
+
+    def test_has_the_options_of_the_program_and_no_others(self):
+        told = subprocess.run([PROGRAM, '--help'], check=True, text=True, capture_output=True)
+        listed = self.PAGE.read_text().replace('\\-', '-').split('\n.SH ')
+        options = next(part for part in listed if part.startswith('OPTIONS\n'))
+        lines = re.findall(r'^\.TP\n(.*)', options, re.MULTILINE)
+        self.assertEqual(set(re.findall(r'--[a-z-]+', ' '.join(lines))),
+                         set(re.findall(r'--[a-z-]+', told.stdout)))
+
+    @unittest.skipUnless(shutil.which('man'), 'man is not there')
+    def test_is_shown_by_man_without_a_warning(self):
+        shown = subprocess.run(['man', '--warnings', '-l', self.PAGE], check=True, text=True,
+                               stdin=subprocess.DEVNULL, capture_output=True,
+                               env={'PATH': '/usr/bin:/bin', 'MANWIDTH': '100', 'LC_ALL': 'C'})
+        self.assertEqual(shown.stderr, '')
+        self.assertIn('--durability WHEN', shown.stdout)
 
 
 if __name__ == '__main__':

@@ -33,8 +33,9 @@ void FrontierGroupPart::ask(Ui& ui, const LoadedFrontier& loaded, const std::str
   look_ = loaded.view || state_ == nullptr ? loaded.look : nullptr;
   if (!loaded.view || state_ == nullptr) return;
   ui.jobs.start("items of " + shown_text(key), kGroupSlot,
-                [view = *loaded.view, key, box = found_](JobContext& /*context*/) -> Jobs::Finish {
-                  const model::ItemRows rows{FrontierLoad::kItemsMax};
+                [view = *loaded.view, has_url_records = loaded.has_url_records, key,
+                 box = found_](JobContext& /*context*/) -> Jobs::Finish {
+                  const model::ItemRows rows{FrontierLoad::kItemsMax, false, has_url_records};
                   auto waiting = model::waiting_items_table(view, key, rows);
                   auto leases = model::leases_table(view, rows, key);
                   auto found = std::make_shared<Found>();

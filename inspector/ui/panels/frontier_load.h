@@ -22,6 +22,7 @@ namespace crawlstore::inspector {
 struct LoadedFrontier {
   Generation generation;
   std::shared_ptr<const model::FrontierLook> look;  ///< nullptr where there is a problem
+  bool has_url_records = false;      ///< in the bodies of items, as crawlstored has them
   std::optional<FrontierView> view;  ///< pins its generation; gone when the next one is read
   std::shared_ptr<const model::TableSource> leases;
   std::shared_ptr<const model::TableSource> later;
