@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "service/server/listing.h"
+#include "service/core/listing.h"
 #include "service/server/protocol.h"
 #include "service/server/service.h"
 
