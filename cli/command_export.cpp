@@ -17,6 +17,7 @@
 #include "cli/queue_source.h"
 #include "cli/score_source.h"
 #include "cli/stop_signals.h"
+#include "cli/urlfrontier_export.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
 
@@ -27,11 +28,13 @@ namespace {
 constexpr std::uint64_t kDrawnLinksMax = 1'000'000;
 
 const char* const kQueue = "queue";
+const char* const kUrlFrontier = "urlfrontier";
 
 struct ExportOptions {
   PageSourceOptions source;
   std::string format;
   std::string name;  // of scores or a queue; empty: the default
+  std::string crawl;
   std::string output;
   bool only_other_hosts = false;
   bool for_spreadsheet = false;
@@ -56,6 +59,12 @@ std::string misuse(const ExportOptions& options) {
   }
   if (!options.name.empty() && !is_of_scores(options) && options.format != kQueue) {
     return "--name goes with scores-csv, scores-npy and queue";
+  }
+  if (!options.crawl.empty() && options.format != kUrlFrontier)
+    return "--crawl goes with urlfrontier";
+  if (options.format == kUrlFrontier &&
+      (options.source.names_database || options.source.skips_damaged)) {
+    return "--database and --skip-damaged do not go with urlfrontier";
   }
   const bool is_stdout = options.output.empty() || options.output == "-";
   const bool is_text = options.format != "events" && options.format != "scores-npy";
@@ -144,6 +153,14 @@ int export_queue(const ExportOptions& options) {
 int run(const ExportOptions& options) {
   if (const std::string text = misuse(options); !text.empty()) return fail_with(text, kExitUsage);
   if (options.format == kQueue) return export_queue(options);
+  if (options.format == kUrlFrontier) {
+    return export_urlfrontier({.path = options.source.path,
+                               .crawl = options.crawl,
+                               .output = options.output,
+                               .no_pin = options.source.no_pin,
+                               .no_mmap = options.source.no_mmap,
+                               .quiet = options.quiet});
+  }
   int code = kExitDone;
   const auto views = open_page_views(options.source, code);
   if (!views) return code;
@@ -201,6 +218,10 @@ constexpr const char* kExportFooter =
     "queue: all that waits in the queue that --name chooses, the first to leave first: lines "
     "PRIORITY TAB URL, which `queue --insert` reads; #INDEX for a page whose URL such a line "
     "cannot name, or that has none. Takes some 40 bytes of memory a page.\n"
+    "urlfrontier: the URLs of crawls that `crawlstored` keeps, in no order, as `DumpURLs` of "
+    "URLFrontier's client writes them and its `PutURLs` and `import` read them. A URL that was "
+    "discovered, or is leased, is known with the date at which it waits. Completed URLs that no "
+    "merge has brought into the file's tables are left out, and counted (exit code 1).\n"
     "With -o the file is there as a whole or not at all; it takes the place of another one.";
 
 }  // namespace
@@ -213,13 +234,14 @@ Action define_export(Parser& parser) {
   parser
       .text("--format F", options->format,
             "the format of the output: events, jsonl, csv, edges, dot, graphml, scores-csv, "
-            "scores-npy, queue")
+            "scores-npy, queue, urlfrontier")
       .required()
       .one_of({"events", "jsonl", "csv", "edges", "dot", "graphml", "scores-csv", "scores-npy",
-               kQueue});
+               kQueue, kUrlFrontier});
   parser.text("--name NAME", options->name,
               "with scores-csv and scores-npy: which scores (default: pagerank); with queue: which "
               "queue (default: the only one, or `queue`)");
+  parser.text("--crawl ID", options->crawl, "with urlfrontier: only the URLs of this crawl");
   parser.text("-o,--output OUT", options->output, "where to (default: standard output)");
   parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
   parser.flag("--spreadsheet", options->for_spreadsheet,

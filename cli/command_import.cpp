@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/page_import.h"
 #include "cli/url_import.h"
+#include "cli/urlfrontier_import.h"
 #include "cli/verb.h"
 
 namespace crawlstore::cli {
@@ -20,8 +21,10 @@ struct ImportOptions {
   std::string drum;  // empty: not given
   std::vector<std::string> inputs;
   std::string database;
+  bool names_database = false;  // was it given?
   std::optional<std::uint64_t> index_gap;
   std::string unparsed;
+  std::string crawl;
   std::optional<std::string> frontier;  // that gets the new pages; empty: the usual one
   bool no_merge = false;
   bool is_strict = false;
@@ -35,8 +38,22 @@ bool is_regular(const std::string& path) {
   return path != "-" && std::filesystem::is_regular_file(path, ignored);
 }
 
+const char* const kUrlFrontierLines = "urlfrontier";
+
+/// Whether an option is given that goes with a page database alone.
+bool is_of_pages(const ImportOptions& options) {
+  return options.names_database || options.index_gap || options.session.raw || options.no_merge ||
+         options.frontier;
+}
+
 /// Empty: nothing speaks against it.
 std::string misuse(const ImportOptions& options) {
+  if (!options.crawl.empty() && options.format != kUrlFrontierLines)
+    return "--crawl goes with urlfrontier";
+  if (options.format == kUrlFrontierLines && is_of_pages(options)) {
+    return "--database, --index-gap, --raw, --no-merge and --frontier do not go with urlfrontier, "
+           "which fills no page database";
+  }
   if (!options.drum.empty() && options.format != "urls") {
     return "--drum goes with --format urls; --database NAME chooses what the other formats fill";
   }
@@ -44,7 +61,7 @@ std::string misuse(const ImportOptions& options) {
     return "--index-gap goes with edges, events and jsonl: urls name pages by URL";
   }
   if (options.is_strict && options.format == "events") {
-    return "--strict goes with urls, edges and jsonl";
+    return "--strict goes with urls, edges, jsonl and urlfrontier";
   }
   if (options.is_strict && !std::ranges::all_of(options.inputs, is_regular)) {
     return "--strict reads each INPUT twice, which must be a file";
@@ -65,6 +82,17 @@ int run(ImportOptions& options) {
                         .as_json = options.as_json,
                         .quiet = options.quiet});
   }
+  if (options.format == kUrlFrontierLines) {
+    return import_urlfrontier({.path = options.session.path,
+                               .inputs = options.inputs,
+                               .crawl = options.crawl,
+                               .memory_bytes = options.session.memory_bytes,
+                               .lock_wait_seconds = options.session.lock_wait_seconds,
+                               .unparsed = options.unparsed,
+                               .is_strict = options.is_strict,
+                               .as_json = options.as_json,
+                               .quiet = options.quiet});
+  }
   return import_pages({.path = options.session.path,
                        .format = options.format,
                        .inputs = options.inputs,
@@ -82,7 +110,8 @@ int run(ImportOptions& options) {
 }
 
 constexpr const char* kImportFooter =
-    "All formats fill a page database; urls with --drum fills a bare set instead.\n"
+    "All formats fill a page database; urls with --drum fills a bare set instead, urlfrontier the "
+    "crawls of `crawlstored`.\n"
     "urls: plain text, a URL a line, such as the seeds of a crawl. Blanks before it are no part of "
     "it, and a TAB ends it: what comes after, as the metadata of seed lists, is left out and "
     "counted (cut_count). Empty lines and comments are skipped as in edges. Each URL is an event "
@@ -113,6 +142,19 @@ constexpr const char* kImportFooter =
     "comes in hexadecimal digits as `url_hex`; without URLs there is `index`. A link of "
     "other bytes, or with half of a surrogate pair (`\\udc80`, as Python writes such a byte), is "
     "refused alone (refused_link_count, exit code 1).\n"
+    "urlfrontier: lines that `DumpURLs` of URLFrontier's client, or `export`, writes: "
+    "{\"known\": {\"info\": {\"url\": \"http://a.test/\", \"key\": \"a.test\", \"metadata\": "
+    "{\"k\": {\"values\": [\"v\"]}}, \"crawlID\": \"c\"}, \"refetchableFromDate\": "
+    "\"1799999999\"}, "
+    "\"creationDate\": \"1700000000\"}, or \"discovered\" without a date; and URLs alone, which "
+    "are "
+    "discovered, of the crawl that --crawl names. A known URL waits until its date; without one, "
+    "or with 0, it is completed (completed_count) and has no metadata. A new URL keeps its "
+    "creationDate; one that is known keeps the one it had. A URL that is discovered and known, or "
+    "waits just so, stays as it is (unchanged_count); another date for one that waits is a look "
+    "through all that wait. Without a key the queue is the host, without a crawlID the crawl "
+    "DEFAULT. Refused are lines that the service refuses (spec/service.md), and those of more "
+    "than 1 MiB. It commits every 50,000 lines; a run that ended early can be run again.\n"
     "What is no URL by the URL Standard is kept as it is, counted as unparsed, and told with file, "
     "number and reason (the first five; --unparsed lists all); an edge by the lines of its page.\n"
     "Lines that are not of the format, or that name pages in another way than the database, are "
@@ -144,14 +186,23 @@ Action define_import(Parser& parser) {
   auto options = std::make_shared<ImportOptions>();
   parser.footer(kImportFooter);
   add_file(parser, options->session.path);
-  parser.text("--format F", options->format, "the format of the inputs: urls, edges, events, jsonl")
+  parser
+      .text("--format F", options->format,
+            "the format of the inputs: urls, edges, events, jsonl, urlfrontier")
       .required()
-      .one_of({"urls", "edges", "events", "jsonl"});
+      .one_of({"urls", "edges", "events", "jsonl", kUrlFrontierLines});
   parser.texts("INPUT", options->inputs, "files to read; - is standard input").required();
   const auto drum = add_drum(parser, options->drum,
                              "with urls: fill the DRUM of this name, a bare set, and no page "
                              "database; `seen` asks the one named urls");
-  add_database(parser, options->database, "the page database to fill").excludes(drum);
+  add_database(parser, options->database, "the page database to fill")
+      .excludes(drum)
+      .check([options](const std::string& /*name*/) {
+        options->names_database = true;
+        return std::string();
+      });
+  parser.text("--crawl ID", options->crawl,
+              "with urlfrontier: the crawl of URLs that stand alone (default: DEFAULT)");
   parser.flag("--raw", options->session.raw,
               "take URLs as they are, without normalising; what is made so stays so");
   add_count(parser, "--index-gap", options->index_gap,
@@ -166,11 +217,12 @@ Action define_import(Parser& parser) {
                 "import; a superstep that memory calls for runs all the same")
           .excludes(drum);
   add_frontier_filled(parser, options->frontier).excludes(drum).excludes(no_merge);
-  parser.flag("--strict", options->is_strict,
-              "import nothing when an input or a line of it is refused (exit 1): reads each INPUT "
-              "twice, which must be a file, of urls, edges or jsonl. What only the database "
-              "refuses, such as an "
-              "index far above the others, is left out, and the rest is imported");
+  parser.flag(
+      "--strict", options->is_strict,
+      "import nothing when an input or a line of it is refused (exit 1): reads each INPUT "
+      "twice, which must be a file, of urls, edges, jsonl or urlfrontier. What only the database "
+      "refuses, such as an "
+      "index far above the others, is left out, and the rest is imported");
   add_repeats(parser, options->session.repeats).needs(drum);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);

@@ -28,11 +28,12 @@ UrlLine parse_url_line(std::string_view line) {
   return {line.substr(0, tab), goes_on};
 }
 
-UrlLines::UrlLines(const StopSignals& stop, model::LineCounts& counts, bool is_quiet)
+UrlLines::UrlLines(const StopSignals& stop, model::LineCounts& counts, bool is_quiet, Form form)
     : stop_(stop),
       counts_(counts),
       progress_("import", model::Unit::kCount, "lines", is_quiet),
-      is_quiet_(is_quiet) {}
+      is_quiet_(is_quiet),
+      form_(form) {}
 
 std::string UrlLines::place() const {
   return fmt::format("{}:{}", path_, line_);
@@ -48,6 +49,7 @@ Result<void> UrlLines::take_line(std::string_view line, const Take& take) {
     ++counts_.skipped;
     return {};
   }
+  if (form_ == Form::kOther) return take(line);
   const auto [url, goes_on] = parse_url_line(line);
   if (goes_on && counts_.cut++ == 0) first_cut_ = place();
   return take(url);

@@ -6,7 +6,7 @@
 ///
 /// Blanks before a URL are not part of it. A TAB ends it: the text after it, such as the metadata
 /// in seed lists of Nutch and StormCrawler, is left out and counted. Empty lines and comments are
-/// skipped as in edges (edge_lines.h). Threads: one.
+/// skipped as in edges (edge_lines.h). Lines of another form are given as they are. Threads: one.
 
 #include <cstdint>
 #include <functional>
@@ -34,13 +34,16 @@ UrlLine parse_url_line(std::string_view line);
 class UrlLines {
  public:
   using Take = std::function<Result<void>(std::string_view url)>;
+  /// The form of the lines: each a URL, or whatever the caller makes of it.
+  enum class Form : std::uint8_t { kUrl, kOther };
 
   /// Adds lines and inputs to `counts`, and leaves its other counts alone. All must outlive this.
-  UrlLines(const StopSignals& stop, model::LineCounts& counts, bool is_quiet);
+  UrlLines(const StopSignals& stop, model::LineCounts& counts, bool is_quiet,
+           Form form = Form::kUrl);
 
-  /// Calls `take` for the URLs of all inputs until a signal asks for the end, or one cannot be
-  /// read, which is no error here: failure() says why. At the end it says how many lines were
-  /// refused and not told one by one, and how many went on after a TAB.
+  /// Calls `take` for the URLs, or lines, of all inputs until a signal asks for the end, or one
+  /// cannot be read, which is no error here: failure() says why. At the end it says how many lines
+  /// were refused and not told one by one, and how many went on after a TAB.
   ///   first   the first of the inputs, or nullptr if it is not open
   ///   errors  those of `take`
   Result<void> read(const std::vector<std::string>& inputs, const Take& take,
@@ -48,6 +51,9 @@ class UrlLines {
 
   /// Returns the input and the number of the line that was read last.
   [[nodiscard]] std::string place() const;
+  /// Counts the line that `take` is told of, or that comes instead of a URL, as refused, and says
+  /// why: of the first five.
+  void refuse(const char* why);
   struct Failure {
     std::string path;
     Error error;
@@ -57,7 +63,6 @@ class UrlLines {
  private:
   Result<void> read_input(OpenInput& input, const Take& take);
   Result<void> take_line(std::string_view line, const Take& take);
-  void refuse(const char* why);
   void tell_untold() const;
 
   const StopSignals& stop_;
@@ -68,6 +73,7 @@ class UrlLines {
   std::string first_cut_;  // where
   std::optional<Failure> failure_;
   bool is_quiet_;
+  Form form_;
 };
 
 /// Says how many lines went on after the TAB that ends a URL. `first`: where.

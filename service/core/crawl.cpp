@@ -130,26 +130,28 @@ Result<Crawl::State> Crawl::leave(const UrlInQueue& url, Key16 key, Change& chan
   return state;
 }
 
-Result<bool> Crawl::discover(const UrlInQueue& url, std::string_view metadata,
-                             std::uint64_t now_s) {
+Result<bool> Crawl::discover(const UrlInQueue& url, std::string_view metadata, std::uint64_t now_s,
+                             std::optional<std::uint64_t> created_s) {
   CRAWLSTORE_TRY(check_size(url, metadata));
   const Key16 key = known_key(url, seed_);
   CRAWLSTORE_TRY(const bool is_new, known_.insert(key));
   if (!is_new) return false;
   Change change{.queue = url.queue, .active_before = active_count(url.queue), .active = 1};
-  CRAWLSTORE_TRY(put(url, key, {std::string(url.url), now_s, std::string(metadata)}, {now_s, 0}));
+  const UrlRecord record{std::string(url.url), created_s.value_or(now_s), std::string(metadata)};
+  CRAWLSTORE_TRY(put(url, key, record, {now_s, 0}));
   CRAWLSTORE_TRY(account(change));
   return true;
 }
 
 Result<bool> Crawl::update(const UrlInQueue& url, std::string_view metadata,
-                           std::uint64_t refetch_s, std::uint64_t now_s) {
+                           std::uint64_t refetch_s, std::uint64_t now_s,
+                           std::optional<std::uint64_t> created_s) {
   CRAWLSTORE_TRY(check_size(url, metadata));
   const Key16 key = known_key(url, seed_);
   Change change{.queue = url.queue, .active_before = active_count(url.queue)};
   UrlRecord record{std::string(url.url), now_s, {}};
   CRAWLSTORE_TRY(const State state, leave(url, key, change));
-  record.created_s = state.created_s.value_or(now_s);
+  record.created_s = state.created_s.value_or(created_s.value_or(now_s));
   if (refetch_s == 0) {
     change.completed = state.was_completed ? 0 : 1;
     if (!state.was_completed) {

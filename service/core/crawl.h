@@ -73,14 +73,18 @@ class Crawl {
                                              std::uint64_t memory_bytes);
 
   /// Adds a URL that may be given out at once, unless it is known. Returns whether it was added.
-  ///   metadata  bytes that come with it when it is given out
+  ///   metadata   bytes that come with it when it is given out
+  ///   created_s  the time at which it was added, if that is not now; here and below
   [[nodiscard]] Result<bool> discover(const UrlInQueue& url, std::string_view metadata,
-                                      std::uint64_t now_s);
+                                      std::uint64_t now_s,
+                                      std::optional<std::uint64_t> created_s = {});
   /// Sets what is known of a URL, which may be new: it may be given out from `refetch_s` on; 0: it
-  /// is completed. A lease of it ends. Returns whether it was new.
+  /// is completed. A lease of it ends. Returns whether it was new. The time of a URL that is known
+  /// stays as it is.
   ///   cost  a look through its queue if the URL waits
   [[nodiscard]] Result<bool> update(const UrlInQueue& url, std::string_view metadata,
-                                    std::uint64_t refetch_s, std::uint64_t now_s);
+                                    std::uint64_t refetch_s, std::uint64_t now_s,
+                                    std::optional<std::uint64_t> created_s = {});
   [[nodiscard]] Result<std::vector<GivenUrl>> take(const GetRequest& request);
   /// Leases end, as when nobody was told of them.
   [[nodiscard]] Result<void> give_back(const std::vector<GivenUrl>& urls);

@@ -9,6 +9,8 @@
 
 #include <crawlstore/url.h>
 
+#include "service/core/numbers.h"
+
 namespace crawlstore::service {
 namespace {
 
@@ -18,28 +20,6 @@ constexpr std::array<std::string_view, 3> kSchemes{"", "http://", "https://"};
 
 /// A record with a time behind the number of its form has this in that number.
 constexpr std::uint64_t kHasTime = std::uint64_t{1} << 18;
-
-constexpr unsigned kDigitBits = 7;
-constexpr unsigned kLastShift = 63;  // of the tenth digit, which has one bit of the number
-
-void put_number(std::string& bytes, std::uint64_t number) {
-  for (; number >> kDigitBits != 0; number >>= kDigitBits) {
-    bytes.push_back(static_cast<char>((number & 0x7F) | 0x80));
-  }
-  bytes.push_back(static_cast<char>(number));
-}
-
-std::optional<std::uint64_t> take_number(std::string_view& bytes) {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0; shift <= kLastShift && !bytes.empty(); shift += kDigitBits) {
-    const auto digit = static_cast<unsigned char>(bytes.front());
-    bytes.remove_prefix(1);
-    if (shift == kLastShift && digit > 1) break;
-    number |= std::uint64_t{digit & 0x7FU} << shift;
-    if (digit < 0x80) return number;
-  }
-  return std::nullopt;
-}
 
 /// The form of a URL, and what of it a record has.
 std::pair<std::size_t, std::string_view> form_of(std::string_view url, std::string_view queue) {

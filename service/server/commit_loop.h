@@ -15,8 +15,8 @@
 
 #include <crawlstore/transaction.h>
 
+#include "service/core/crawls.h"
 #include "service/server/counts.h"
-#include "service/server/crawls.h"
 
 namespace crawlstore::service {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <thread>
 
+#include "service/core/listing.h"
 #include "service/server/ask_nodes.h"
-#include "service/server/listing.h"
 #include "service/server/protocol.h"
 #include "service/server/queued_stream.h"
 #include "service/server/service.h"

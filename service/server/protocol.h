@@ -10,7 +10,7 @@
 
 #include <grpcpp/support/status.h>
 
-#include "service/server/crawls.h"
+#include "service/core/crawls.h"
 #include "urlfrontier.pb.h"
 
 namespace crawlstore::service {

@@ -62,7 +62,8 @@ class Usage(command.CommandTest):
                 (["pages", "x.crawl", "--limt=3"], "no option `--limt`; did you mean `--limit`?"),
                 (["import", "x.crawl", "--fromat", "edges", "e.txt"], "did you mean `--format`?"),
                 (["pages", "x.crawl", "y.crawl"], "`y.crawl` is one word too many"),
-                (["import", "x.crawl", "--format", "edgs", "e.txt"], "{urls,edges,events,jsonl}")):
+                (["import", "x.crawl", "--format", "edgs", "e.txt"],
+                 "{urls,edges,events,jsonl,urlfrontier}")):
             self.assertIn(message, self.refuse_usage(*words).err.decode())
 
     def test_takes_counts_as_people_write_them(self):

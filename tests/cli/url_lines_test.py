@@ -91,8 +91,8 @@ class UrlLines(LinesTest):
             self.assertEqual(notes.count(b"after a TAB"), 1)
             (self.folder / "x.crawl").unlink()
         self.refuse(2, "reads each INPUT twice", *words, "-")
-        self.refuse(2, "--strict goes with urls, edges and jsonl", "import", "x.crawl", "--format",
-                    "events", "--strict", good)
+        self.refuse(2, "--strict goes with urls, edges, jsonl and urlfrontier", "import",
+                    "x.crawl", "--format", "events", "--strict", good)
 
 
 class Seeds(LinesTest):

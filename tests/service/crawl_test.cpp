@@ -55,6 +55,19 @@ TEST_F(Crawls, GiveOutAtOnceWhatIsDiscovered) {
   EXPECT_EQ(must(crawl_->take({})).size(), 2U);
 }
 
+/// URLs come so from other services.
+TEST_F(Crawls, KeepTheTimeWithWhichANewUrlComes) {
+  const UrlInQueue completed{"b.test", "http://b.test/completed"};
+  for (const std::uint64_t created_s : {7, 9}) {
+    must(crawl_->discover(kA, {}, now_s(), created_s));
+    must(crawl_->update(kB, {}, now_s() + 5, now_s(), created_s));
+    must(crawl_->update(completed, {}, 0, now_s(), created_s));
+  }
+  for (const UrlInQueue& url : {kA, kB, completed}) {
+    EXPECT_EQ(must(crawl_->find(url))->record.created_s, 7U) << url.url;
+  }
+}
+
 TEST_F(Crawls, TakeTimesThatNeverComeForTheLatest) {
   for (const std::uint64_t time_s :
        {UINT64_MAX, UINT64_MAX / 1000 + 2, std::uint64_t{1} << 61, Crawl::kTimeMaxS + 1}) {

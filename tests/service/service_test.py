@@ -17,6 +17,7 @@ import unittest
 import urllib.request
 
 import grpc
+from google.protobuf import json_format
 import jsonschema
 
 from frontier_client import FAIL, OK, SKIPPED, Client, Service, discover, info, known, pb
@@ -95,6 +96,55 @@ class Crawl(ServiceTest):
                          (0, item.creation_date))
         self.assertEqual(status_of(client.GetURLStatus, url='http://a.test/z'),
                          grpc.StatusCode.NOT_FOUND)
+
+    def test_is_exported_and_imported_without_it(self):
+        service = self.start()
+        now = int(time.time())
+        put = [discover('http://a.test/new', source='seed'),
+               known('http://a.test/later', now + 900), known('http://a.test/done'),
+               known('http://b.test/', 5, 'queue', '\u00fc')]
+        put[1].known.info.metadata['many'].values.extend(['', '\u6f22', 'x' * 300])
+        put[1].known.info.metadata['none']  # an entry without values
+        self.assertEqual(service.client.put(*put), [OK] * 4)
+        service.client.GetURLs(key='queue', crawlID='\u00fc')
+
+        def urls(client):
+            return sorted((item.SerializeToString(deterministic=True)
+                           for crawl in client.ListCrawls().values
+                           for item in client.ListURLs(crawlID=crawl)))
+
+        before = urls(service.client)
+        self.assertEqual(len(before), 4)
+        busy = subprocess.run([CRAWLSTORE, 'import', str(self.file), '--format', 'urlfrontier',
+                               '--lock-wait', '0', '-'], input=b'http://a.test/\n',
+                              capture_output=True, check=False)
+        self.assertEqual(busy.returncode, 3, busy.stderr)
+        dump = self.file.with_name('dump')
+        subprocess.run([CRAWLSTORE, 'export', str(self.file), '--format', 'urlfrontier', '-o',
+                        str(dump)], check=True)
+        lines = [json_format.Parse(line, pb.URLItem()) for line in dump.read_bytes().splitlines()]
+        self.assertEqual(sorted(line.SerializeToString(deterministic=True) for line in lines),
+                         before)
+        text = '\n'.join(json_format.MessageToJson(line, indent=None) for line in lines)
+        subprocess.run([CRAWLSTORE, 'import', str(self.file.with_name('b.crawl')), '--format',
+                        'urlfrontier', '-'], input=text.encode(), check=True,
+                       stdout=subprocess.DEVNULL)
+        other = self.start_beside().client
+        self.assertEqual(urls(other), before)
+        self.assertEqual(other.GetStats().counts, service.client.GetStats().counts)
+
+    def test_has_imported_urls_by_priority_and_as_pages(self):
+        self.start('--order', 'priority', '--pages').stop()
+        lines = [json_format.MessageToJson(item, indent=None) for item in (
+            known('http://a.test/low', 5, priority='1'), discover('http://a.test/none'),
+            known('http://a.test/high', 9, priority='2.5'))]
+        subprocess.run([CRAWLSTORE, 'import', str(self.file), '--format', 'urlfrontier', '-'],
+                       input='\n'.join(lines).encode(), check=True, stdout=subprocess.DEVNULL)
+        pages = subprocess.run([CRAWLSTORE, 'export', str(self.file), '--format', 'csv'],
+                               check=True, capture_output=True).stdout
+        self.assertEqual(pages.count(b'http://a.test/'), 3)
+        self.assertEqual([url.url for url in self.start().client.GetURLs(key='a.test')],
+                         [f'http://a.test/{name}' for name in ('high', 'low', 'none')])
 
     def test_gives_out_the_oldest_date_first(self):
         client = self.start().client

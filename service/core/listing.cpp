@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/server/listing.h"
+#include "service/core/listing.h"
 
 #include <string>
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/server/crawls.h"
+#include "service/core/crawls.h"
 
 #include <algorithm>
 #include <array>
