@@ -24,6 +24,7 @@
 #include "cli/verb.h"
 #include "model/format_text.h"
 #include "model/report_view.h"
+#include "service/core/crawls.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -98,9 +99,34 @@ Result<std::uint64_t> drop_gone_of(Store& store, const std::string& database) {
   return count;
 }
 
+/// Takes the URLs that are meant out of the crawls of crawlstored, where its URLs are pages of the
+/// database. Returns how many they were; nothing: these are not its pages.
+Result<std::optional<std::uint64_t>> forget_in_crawls(Store& store,
+                                                      const ForgetVerbOptions& options) {
+  CRAWLSTORE_TRY(const auto settings, service::read_settings(store));
+  if (!settings.has_pages || options.database != PageDb::kDefaultName) {
+    return std::optional<std::uint64_t>();
+  }
+  CRAWLSTORE_TRY(auto crawls, service::Crawls::open(store, {}));
+  UrlNormalizer normalizer;
+  std::uint64_t count = 0;
+  for (service::Crawl* const crawl : crawls.all()) {
+    CRAWLSTORE_TRY(const std::uint64_t gone,
+                   crawl->forget({}, [&](const service::UrlRecord& record) {
+                     return options.is_meant(normalizer.normalize(record.url).text);
+                   }));
+    count += gone;
+  }
+  CRAWLSTORE_TRY(crawls.write_counts());
+  CRAWLSTORE_TRY(store.commit());
+  CRAWLSTORE_TRY(crawls.close());
+  return std::optional(count);
+}
+
 struct Forgotten {
   ForgetReport report;
-  std::uint64_t scheduled_count = 0;  ///< items of frontiers
+  std::uint64_t scheduled_count = 0;               ///< items of frontiers
+  std::optional<std::uint64_t> crawl_url_count{};  ///< URLs of crawlstored, where pages are these
 };
 
 /// Nothing: what was named is not there, as was said.
@@ -135,6 +161,7 @@ Result<std::optional<Forgotten>> forget(Store& store, const ForgetVerbOptions& o
   CRAWLSTORE_TRY(done.report, pages.forget(options.is_meant, forget_options));
   CRAWLSTORE_TRY(pages.close());
   CRAWLSTORE_TRY(done.scheduled_count, drop_gone_of(store, options.database));
+  CRAWLSTORE_TRY(done.crawl_url_count, forget_in_crawls(store, options));
   return std::optional(done);
 }
 
@@ -179,6 +206,9 @@ int run(const ForgetVerbOptions& options) {
   if (!*done) return code;
   auto document = model::forget_view((*done)->report);
   document.fields.push_back({"scheduled_count", model::Unit::kCount, (*done)->scheduled_count});
+  if ((*done)->crawl_url_count) {
+    document.fields.push_back({"crawl_url_count", model::Unit::kCount, *(*done)->crawl_url_count});
+  }
   code = print_document(document, options.as_json);
   if (!options.quiet) tell_growth(options.path, bytes_before);
   return code;
@@ -244,7 +274,10 @@ Action define_forget(Parser& parser) {
       "shows such pages as gone. They leave the queues that --queue names; without it all queues "
       "of the file, or where it has several page databases, those of `pages` the queue `queue`; "
       "and "
-      "the frontiers of these pages, by a commit behind all others (scheduled_count). "
+      "the frontiers of these pages, by a commit behind all others (scheduled_count). Where they "
+      "are "
+      "URLs of crawlstored, it knows them no more, whether they wait or are completed "
+      "(crawl_url_count). "
       "What is left of what they stood in is written anew, part by part in several commits, so the "
       "file may grow, which is said: by a quarter or so, by half where pages go that most others "
       "link to; `compact` gives back what is free in it. After each commit a page is wholly there, "

@@ -19,7 +19,7 @@
 #include "model/frontier_look.h"
 #include "model/frontier_rule.h"
 #include "model/frontier_view.h"
-#include "model/url_record.h"
+#include "service/core/listing.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -100,7 +100,7 @@ int show_frontier(const FrontierVerbOptions& options) {
     if (!group) return fail_with_group(options, *name);
   }
   const model::ItemRows rows{options.limit.value_or(100), options.form.as_json,
-                             model::has_url_records(*snapshot, frontier->info())};
+                             service::is_crawl(*snapshot, frontier->info())};
   const auto document =
       describe_frontier(*frontier, group ? &*group : nullptr, *frontiers, options, rows);
   if (!document) return fail_with(path, document.error());

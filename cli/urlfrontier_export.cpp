@@ -63,13 +63,13 @@ Result<std::uint64_t> pending_count(const DrumView& known) {
 }
 
 Result<std::vector<CrawlToExport>> crawls_of(const Snapshot& snapshot) {
-  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
+  CRAWLSTORE_TRY(const auto frontiers, service::list_crawls(snapshot));
   CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
   std::vector<CrawlToExport> crawls;
   for (const FrontierInfo& info : frontiers) {
     const auto drum =
         std::ranges::find(drums, service::KnownUrls::name_of(info.name), &DrumInfo::name);
-    if (!info.has_own_ids || drum == drums.end()) continue;
+    if (drum == drums.end()) continue;
     CRAWLSTORE_TRY(const auto known, DrumView::open(snapshot, drum->name));
     CRAWLSTORE_TRY(const auto pending, pending_count(known));
     crawls.push_back(

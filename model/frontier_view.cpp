@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/frontier_rule.h"
-#include "model/url_record.h"
+#include "service/core/crawl.h"
 
 namespace crawlstore::model {
 namespace {
@@ -36,14 +36,19 @@ Table items_of(std::string name, std::vector<Column> first, ItemRows rows) {
   return table;
 }
 
+Cell created_cell(std::uint64_t time_s) {
+  constexpr std::uint64_t kMsPerSecond = 1000;
+  return time_s <= service::Crawl::kTimeMaxS ? time_cell(time_s * kMsPerSecond) : Cell();
+}
+
 /// Adds what all tables of items have behind their first columns.
 template <class Item>
 void add_item(Table& table, std::vector<Cell> first, const Item& item, ItemRows rows) {
   if (rows.has_url_records) {
-    const auto record = read_url_record(item.body, item.group);
+    const auto record = service::decode(item.body, item.group);
     first.push_back(record ? Cell(record->url) : Cell());
-    first.push_back(record ? Cell(record->created_us) : Cell());
-    first.push_back(record ? Cell(record->metadata_bytes) : Cell());
+    first.push_back(record ? created_cell(record->created_s) : Cell());
+    first.push_back(record ? Cell(std::uint64_t{record->metadata.size()}) : Cell());
   }
   first.emplace_back(item.priority);
   first.emplace_back(std::uint64_t{item.attempt});

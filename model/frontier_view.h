@@ -54,7 +54,7 @@ struct ItemRows {
   std::size_t count = 0;
   /// Priorities come as a text, too, as JSON has no infinities, and bodies whatever they are.
   bool is_for_json = false;
-  /// Bodies are records of crawlstored (url_record.h): URLs stand in their place.
+  /// Bodies are records of crawlstored (service/core/url_record.h): URLs stand in their place.
   bool has_url_records = false;
 };
 /// The table `leases`, those whose lease ends first in front. `group`: of this one alone.

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include <crawlstore/drum_view.h>
-#include <crawlstore/frontier_view.h>
+#include "service/core/listing.h"
 
 namespace crawlstore::service {
 
@@ -38,16 +37,9 @@ Result<void> Crawls::set_up(const CrawlsOptions& options, bool has_crawls) {
 Result<Crawls> Crawls::open(Store& store, const CrawlsOptions& options) {
   Crawls crawls(store, options.memory_bytes);
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
-  CRAWLSTORE_TRY(const auto frontiers, FrontierView::list(snapshot));
-  CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
-  std::vector<std::string> names;
-  for (const FrontierInfo& info : frontiers) {
-    const std::string known = KnownUrls::name_of(info.name);
-    const auto is_it = [&](const DrumInfo& drum) { return drum.name == known; };
-    if (info.has_own_ids && std::ranges::any_of(drums, is_it)) names.push_back(info.name);
-  }
-  CRAWLSTORE_TRY(crawls.set_up(options, !names.empty()));
-  for (const std::string& name : names) CRAWLSTORE_TRY(crawls.make(name));
+  CRAWLSTORE_TRY(const auto found, list_crawls(snapshot));
+  CRAWLSTORE_TRY(crawls.set_up(options, !found.empty()));
+  for (const FrontierInfo& info : found) CRAWLSTORE_TRY(crawls.make(info.name));
   return crawls;
 }
 

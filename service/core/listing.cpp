@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/core/listing.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -102,6 +103,20 @@ class Listing {
 };
 
 }  // namespace
+
+bool is_crawl(const Snapshot& snapshot, const FrontierInfo& frontier) {
+  if (!frontier.has_own_ids) return false;
+  const std::string known = KnownUrls::name_of(frontier.name);
+  return std::ranges::any_of(snapshot.segments(), [&](const SegmentInfo& segment) {
+    return segment.kind == SegmentKind::kDrum && segment.name == known;
+  });
+}
+
+Result<std::vector<FrontierInfo>> list_crawls(const Snapshot& snapshot) {
+  CRAWLSTORE_TRY(auto frontiers, FrontierView::list(snapshot));
+  std::erase_if(frontiers, [&](const FrontierInfo& info) { return !is_crawl(snapshot, info); });
+  return frontiers;
+}
 
 Result<void> for_each_url(const Snapshot& snapshot, std::string_view crawl,
                           std::optional<std::string_view> queue, const VisitUrl& visit) {

@@ -4,12 +4,20 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include <crawlstore/frontier_view.h>
 #include <crawlstore/snapshot.h>
 
 #include "service/core/crawl.h"
 
 namespace crawlstore::service {
+
+/// Whether a frontier of the snapshot is a crawl, whose bodies are records: it has ids of its own,
+/// and there is a DRUM of its known URLs.
+bool is_crawl(const Snapshot& snapshot, const FrontierInfo& frontier);
+/// Returns the crawls of a snapshot. Errors: those of FrontierView::list().
+Result<std::vector<FrontierInfo>> list_crawls(const Snapshot& snapshot);
 
 /// Told of a URL; returns false when it wants no more.
 using VisitUrl = std::function<bool(std::string_view queue, const KnownUrl& url)>;

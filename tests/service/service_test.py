@@ -193,6 +193,16 @@ class Crawl(ServiceTest):
                                   check=False, capture_output=True, text=True)
         self.assertEqual(schedule.returncode, 2)
         self.assertIn('crawlstored', schedule.stderr)
+        forget = subprocess.run([CRAWLSTORE, 'forget', str(self.file), '--host', 'a4.test',
+                                 '--json'], check=True, capture_output=True, text=True)
+        done = json.loads(forget.stdout)
+        self.assertEqual((done['page_count'], done['crawl_url_count']), (100, 100))
+        self.expect_whole()
+        client = self.start().client
+        self.assertEqual(client.CountURLs().value, 802)
+        self.assertEqual(client.GetStats(key='a4.test').size, 0)
+        self.assertEqual(client.put(discover(urls[4]), discover(urls[1])), [OK, SKIPPED])
+        self.assertEqual(client.GetURLStatus(url=urls[1]).known.refetchable_from_date, 0)
         self.expect_whole()
 
     def test_obeys_delays_blocks_limits_and_the_active_state(self):

@@ -13,6 +13,7 @@ namespace {
 
 using crawlstore::testing::SeededRandom;
 using namespace std::string_literals;
+using namespace std::string_view_literals;
 
 std::string every_byte() {
   std::string bytes;
@@ -81,6 +82,21 @@ TEST(UrlRecord, HasNoMoreThanItsBytesAndItsQueue) {
     EXPECT_LT(record->url.size() + record->metadata.size(),
               bytes.size() + "https://a.test"s.size());
     EXPECT_EQ(decode(encode(*record, "a.test"), "a.test"), record);
+  }
+}
+
+/// The bytes of the spec.
+TEST(UrlRecord, HasEachForm) {
+  // 300 seconds; a text of two bytes, in its form; a date in the last; three bytes of metadata.
+  for (const auto& [bytes, url] : {std::pair{"\xAC\x02\x06/xabc"sv, "/x"},
+                                   {"\xAC\x02\x07/xabc"sv, "http://a.test/x"},
+                                   {"\xAC\x02\x08/xabc"sv, "https://a.test/x"},
+                                   {"\xAC\x02\x87\x80\x10\x05/xabc"sv, "http://a.test/x"}}) {
+    const auto record = decode(bytes, "a.test");
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->url, url);
+    EXPECT_EQ(record->created_s, 300U);
+    EXPECT_EQ(record->metadata, "abc");
   }
 }
 

@@ -28,10 +28,10 @@ BELOW = {
 # These see the public headers and the listed folders, nothing of the library's inside.
 OUTSIDE = {
     "capi": ["capi"],
-    "model": ["model"],
+    "model": ["model", "service/core"],
     "cli": ["model", "cli", "service/core"],
     "inspector/core": ["model", "inspector/core"],
-    "inspector/ui": ["model", "inspector/core", "inspector/ui"],
+    "inspector/ui": ["model", "service/core", "inspector/core", "inspector/ui"],
     "inspector/shell": ["model", "inspector/core", "inspector/ui", "inspector/shell"],
     "inspector": ["model", "inspector/core", "inspector/ui", "inspector/shell", "inspector"],
     "service/core": ["service/core"],

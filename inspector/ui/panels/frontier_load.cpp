@@ -7,7 +7,7 @@
 #include "inspector/core/shown_text.h"
 #include "model/format_text.h"
 #include "model/frontier_view.h"
-#include "model/url_record.h"
+#include "service/core/listing.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -16,7 +16,7 @@ constexpr const char* kSlot = "frontier";
 
 Result<void> read_frontier(const Snapshot& snapshot, const std::string& name, LoadedFrontier& to) {
   CRAWLSTORE_TRY(auto view, FrontierView::open(snapshot, name));
-  to.has_url_records = model::has_url_records(snapshot, view.info());
+  to.has_url_records = service::is_crawl(snapshot, view.info());
   const model::ItemRows rows{FrontierLoad::kItemsMax, false, to.has_url_records};
   CRAWLSTORE_TRY(auto look, model::look_at(view));
   CRAWLSTORE_TRY(auto leases, model::leases_table(view, rows));

@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/url_record.h"
-
+//
+// Items of crawls as crawlstored makes them.
 #include <gtest/gtest.h>
 
 #include "drum/memory_store.h"
 #include "model/frontier_view.h"
+#include "service/core/listing.h"
 
 namespace crawlstore::testing {
 namespace {
-
-using model::read_url_record;
-using namespace std::string_view_literals;
-
-TEST(UrlRecord, ReadsEachForm) {
-  // 300 seconds; a text of two bytes, in its form; a date in the last; three bytes of
-  // metadata.
-  for (const auto& [bytes, url] : {std::pair{"\xAC\x02\x06/xabc"sv, "/x"},
-                                   {"\xAC\x02\x07/xabc"sv, "http://a.test/x"},
-                                   {"\xAC\x02\x08/xabc"sv, "https://a.test/x"},
-                                   {"\xAC\x02\x87\x80\x10\x05/xabc"sv, "http://a.test/x"}}) {
-    const auto record = read_url_record(bytes, "a.test");
-    ASSERT_TRUE(record);
-    EXPECT_EQ(record->url, url);
-    EXPECT_EQ(record->created_us, 300'000'000);
-    EXPECT_EQ(record->metadata_bytes, 3U);
-  }
-  EXPECT_EQ(read_url_record("\0\1"sv, "a.test")->url, "http://a.test");
-}
-
-TEST(UrlRecord, RefusesOtherBytes) {
-  for (const auto bytes : {""sv, "\xAC"sv, "\1"sv, "\1\x06/"sv, "http://a.test/x"sv, "\1\x80\x80"sv,
-                           "\1\x87\x80\x10"sv, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1\0"sv,
-                           "\1\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\2"sv,
-                           "\1\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1"sv}) {
-    EXPECT_FALSE(read_url_record(bytes, "a.test")) << bytes.size();
-  }
-}
 
 /// A frontier `c` with ids of its own, one item of which is a record.
 class CrawlInFile : public ::testing::Test {
@@ -53,20 +26,20 @@ class CrawlInFile : public ::testing::Test {
     must(must(Drum<Key16, std::string>::open(*store_, name)).close());
     must(store_->commit());
   }
-  bool has_records() {
+  bool is_crawl() {
     const auto snapshot = must(store_->snapshot());
-    return model::has_url_records(snapshot, must(FrontierView::open(snapshot, "c")).info());
+    return service::is_crawl(snapshot, must(FrontierView::open(snapshot, "c")).info());
   }
 
   MemoryStore store_;
 };
 
 TEST_F(CrawlInFile, IsKnownByTheDrumBesideIt) {
-  EXPECT_FALSE(has_records());
+  EXPECT_FALSE(is_crawl());
   add_known_urls("known:other");
-  EXPECT_FALSE(has_records());
+  EXPECT_FALSE(is_crawl());
   add_known_urls("known:c");
-  EXPECT_TRUE(has_records());
+  EXPECT_TRUE(is_crawl());
 }
 
 TEST_F(CrawlInFile, HasUrlsInPlaceOfBodies) {
