@@ -327,6 +327,49 @@ TEST_F(FrontierCalls, KeepTheDefaultRuleWhereNoneCanBeSet) {
   }));
 }
 
+/// Steps that open() makes again.
+std::uint64_t journal_bytes(Store& store) {
+  std::uint64_t bytes = 0;
+  for (const SegmentInfo& segment : must(store.snapshot()).segments()) {
+    if (segment.kind == SegmentKind::kFrontierSteps) bytes += segment.payload_bytes();
+  }
+  return bytes;
+}
+
+std::vector<FrontierItem> many_items(std::size_t count) {
+  return std::vector<FrontierItem>(count, {"a", 1, "a body of some bytes"});
+}
+
+TEST(Frontier, LeavesFewStepsWhenItIsClosed) {
+  MemoryStore store;
+  for (const std::size_t count : {3000U, 10U}) {
+    auto frontier = must(Frontier::open(*store, "f", {.checkpoint_bytes = 200'000}));
+    must(frontier.put(many_items(count)));
+    must(store->commit());
+    const std::uint64_t committed = journal_bytes(*store);
+    EXPECT_GT(committed, 10 * count);
+    must(frontier.close());
+    const std::uint64_t left = journal_bytes(*store);
+    EXPECT_TRUE(count == 10 ? left >= committed : left < 100) << left;
+  }
+  EXPECT_EQ(must(Frontier::open(*store, "f")).waiting_count(), 3010U);
+}
+
+TEST(Frontier, IsClosedWithoutRoomForACheckpoint) {
+  Recorder recorder(make_memory_file(MemoryStore().image(), std::uint64_t{1} << 24));
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  auto frontier = must(Frontier::open(store, "f", {.checkpoint_bytes = 200'000}));
+  must(frontier.put(many_items(3000)));
+  must(store.commit());
+  recorder.inject(
+      {.calls = calls(CallKind::kAllocate), .nth = 1, .forever = true, .system_errno = ENOSPC});
+  must(frontier.close());
+  EXPECT_TRUE(recorder.has_injected());
+  recorder.stop_injecting();
+  EXPECT_GT(journal_bytes(store), 30'000U);
+  EXPECT_EQ(must(Frontier::open(store, "f")).waiting_count(), 3000U);
+}
+
 TEST(Frontier, KeepsTheDefaultRuleOnAFullDisk) {
   MemoryStore before;
   {

@@ -154,9 +154,9 @@ class Frontier {
   [[nodiscard]] std::uint64_t waiting_count() const;  ///< items that wait
   [[nodiscard]] std::uint64_t leased_count() const;   ///< items that are leased
 
-  /// Commits the store if something of the frontier waits, and closes. Again: no effect.
-  ///   errors  kReentrant inside a transaction; those of Store::commit(): it stays open with what
-  ///           waits, try again
+  /// Commits the store if something of the frontier waits, and closes; where many steps would wait
+  /// for the next open(), with a checkpoint. Again: no effect. errors: kReentrant inside a
+  /// transaction; those of Store::commit(): it stays open with what waits, try again
   [[nodiscard]] Result<void> close();
 
   struct Impl;

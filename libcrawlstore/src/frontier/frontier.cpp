@@ -127,13 +127,17 @@ Result<std::uint32_t> Frontier::Impl::group_of(std::optional<std::uint32_t> know
 
 Result<void> Frontier::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing) return {};
-  if (is_let_go && !committed && !in_commit && steps.is_empty()) return {};
+  if (handle == Handle::kGone && !committed && !in_commit && steps.is_empty()) return {};
   frontier::VersionWriter writer(*store->writer, id, options.checkpoint_bytes, join);
   if (!in_commit) {
     // Time until this commit that is not in the file would be lost to the next process.
     if (clock->is_ahead() && !steps.is_empty()) CRAWLSTORE_TRY(set_clock({}));
-    if (committed && steps.is_empty()) return {};
-    CRAWLSTORE_TRY(in_commit, writer.write(last_version(), steps, state));
+    constexpr std::uint64_t kShare = 8;  // of the limit, which the next open() may have to read
+    const std::uint64_t step_bytes = last_version().journal_bytes + steps.bytes();
+    const bool is_checkpoint =
+        handle == Handle::kClosing && step_bytes > options.checkpoint_bytes / kShare;
+    if (committed && steps.is_empty() && !is_checkpoint) return {};
+    CRAWLSTORE_TRY(in_commit, writer.write(last_version(), steps, state, nullptr, is_checkpoint));
   }
   const auto put = writer.put(*in_commit, own_name);
   if (!put) in_commit.reset();
@@ -191,7 +195,7 @@ Frontier& Frontier::operator=(Frontier&& other) noexcept {
 
 Frontier::~Frontier() {
   if (impl_ == nullptr) return;
-  impl_->is_let_go = true;
+  impl_->handle = Impl::Handle::kGone;
   Participant::let_go(impl_);
 }
 
@@ -478,8 +482,16 @@ std::uint64_t Frontier::leased_count() const {
   return impl_->state.leases().count();
 }
 
+/// With a checkpoint where it saves the next open() many steps, and there is room for it.
 Result<void> Frontier::close() {
   const StoreCall call(impl_);
+  CRAWLSTORE_TRY(impl_->store->check_outside("a frontier was closed inside a transaction"));
+  const std::lock_guard lock(impl_->store->turn);
+  impl_->handle = Impl::Handle::kClosing;
+  const auto closed = impl_->leave();
+  impl_->handle = Impl::Handle::kOpen;
+  if (closed || impl_->closed) return closed;
+  impl_->in_commit.reset();
   return impl_->leave();
 }
 

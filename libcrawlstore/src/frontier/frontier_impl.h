@@ -35,6 +35,9 @@ struct Frontier::Impl final : Participant {
     empty.table.pages = options.pages;
   }
 
+  /// The caller's: that close() is called on, which has the turn, or that is no more.
+  enum class Handle : std::uint8_t { kOpen, kClosing, kGone };
+
   const std::string own_name;
   const FrontierOptions options;
   SegmentId id;
@@ -47,8 +50,8 @@ struct Frontier::Impl final : Participant {
   std::optional<frontier::StepLog::Mark>
       before;  // of the transaction under way, since it touched this
   std::optional<frontier::FrontierClock> clock;
-  std::atomic<bool> is_let_go = false;  // no caller has it any more
-  frontier::TakeCalls take_calls;       // outside of transactions
+  std::atomic<Handle> handle = Handle::kOpen;
+  frontier::TakeCalls take_calls;  // outside of transactions
 
   Result<void> load(const format::SegmentEntry& entry);
   Result<frontier::StoredState> read_committed();
