@@ -132,7 +132,7 @@ Result<UrlFrontierImport::Target*> UrlFrontierImport::target_of(const std::strin
   if (const auto found = targets_.find(id); found != targets_.end()) return &found->second;
   CRAWLSTORE_TRY(commit());
   const auto crawl = crawls_.make(id);
-  if (!crawl && !crawls_.refuses(id)) return tl::unexpected<Error>(crawl.error());
+  if (!crawl && crawls_.refusal(id) == nullptr) return tl::unexpected<Error>(crawl.error());
   Target target;
   if (crawl) {
     target.crawl = *crawl;

@@ -45,10 +45,12 @@ Result<Crawls> Crawls::open(Store& store, const CrawlsOptions& options) {
 
 Result<Crawl*> Crawls::find(std::string_view id) const {
   if (const auto found = open_.find(id); found != open_.end()) return found->second.get();
-  if (const auto refused = refused_.find(id); refused != refused_.end()) {
-    return tl::unexpected<Error>(refused->second);
-  }
   return fail(Errc::kUnknownName, "there is no crawl of this ID");
+}
+
+const Error* Crawls::refusal(std::string_view id) const {
+  const auto refused = refused_.find(id);
+  return refused == refused_.end() ? nullptr : &refused->second;
 }
 
 Result<Crawl*> Crawls::make(std::string_view id) {

@@ -37,9 +37,10 @@ class Crawls {
   static std::string_view id_of(std::string_view given) {
     return given.empty() ? "DEFAULT" : given;
   }
-  /// errors  kUnknownName: it is not open; those of make() where that has refused it
+  /// errors  kUnknownName: it is not open
   [[nodiscard]] Result<Crawl*> find(std::string_view id) const;
-  [[nodiscard]] bool refuses(std::string_view id) const { return refused_.contains(id); }
+  /// Returns why make() has refused an ID; nullptr: it has not, or that was long ago.
+  [[nodiscard]] const Error* refusal(std::string_view id) const;
   /// Makes a crawl, or opens it. Outside of transactions.
   ///   errors  kInvalidArgument: the ID; kTooLarge: it, or there are kCrawlsMax
   [[nodiscard]] Result<Crawl*> make(std::string_view id);

@@ -112,7 +112,7 @@ Result<void> CommitLoop::run_in_transaction(Job& job) {
     end_batch(committed);
     CRAWLSTORE_TRY(committed);
     const auto made = crawls_.make(missing);
-    if (!made && !crawls_.refuses(missing)) return tl::unexpected<Error>(made.error());
+    if (!made && crawls_.refusal(missing) == nullptr) return tl::unexpected<Error>(made.error());
   }
 }
 

@@ -30,7 +30,7 @@ class Job {
 
   /// Changes crawls, as part of a transaction.
   ///   returns  the ID of a crawl that must be open first; empty: all is done. It is called again
-  ///            when that crawl is open, or cannot be (Crawls::find() tells)
+  ///            when that crawl is open, or cannot be (Crawls::refusal() tells)
   ///   errors   drop the transaction, and what others did in it
   virtual Result<std::string> run(Crawls& crawls) = 0;
   /// Told once, on the same thread: the changes are in the file, or nothing was changed.

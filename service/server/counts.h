@@ -27,6 +27,7 @@ struct ServiceCounts {
   Count urls_given{0};
   Durations get_time{};  ///< from a call to its answer's begin
   Count put_calls{0};
+  Count put_streams{0};  ///< of URLs, that have not ended
   Count batch_calls{0};
   Count put_discovered{0};  ///< URLs that were discovered, known ones among them
   Count put_known{0};       ///< others

@@ -101,12 +101,13 @@ class GetStream final : public grpc::ServerWriteReactor<URLInfo> {
 
 class GetJob final : public Job {
  public:
-  GetJob(GetStream* stream, const GetParams& params, std::size_t turn)
-      : stream_(stream), params_(params), turn_(turn) {}
+  GetJob(GetStream* stream, const GetParams& params, std::size_t turn,
+         const grpc::CallbackServerContext& context)
+      : stream_(stream), params_(params), turn_(turn), context_(context) {}
 
   Result<std::string> run(Crawls& crawls) override {
     given_.clear();
-    if (!crawls.is_active()) return std::string();
+    if (!crawls.is_active() || context_.IsCancelled()) return std::string();
     std::vector<Crawl*> from;
     if (params_.has_crawlid()) {
       if (const auto one = crawls.find(Crawls::id_of(params_.crawlid()))) from.push_back(*one);
@@ -150,6 +151,7 @@ class GetJob final : public Job {
   GetStream* const stream_;
   const GetParams params_;
   const std::size_t turn_;
+  const grpc::CallbackServerContext& context_;  // until the stream's OnDone()
   std::vector<Given> given_;
 };
 
@@ -188,7 +190,7 @@ grpc::ServerWriteReactor<URLInfo>* FrontierService::GetURLs(Context* context,
     return reactor;
   }
   auto stream = std::make_unique<GetStream>(loop_, counts_);
-  loop_.add(std::make_unique<GetJob>(stream.get(), *request, turn_++));
+  loop_.add(std::make_unique<GetJob>(stream.get(), *request, turn_++, *context));
   return stream.release();  // until its OnDone()
 }
 

@@ -3,6 +3,7 @@
 // Calls that look at URLs: on a snapshot, each on a thread of its own beside the loop.
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -38,37 +39,44 @@ class Filter {
 };
 
 /// Brings a crawl into a snapshot, and calls with(snapshot) on a thread of its own; without one
-/// where there is no such crawl.
+/// where there is no such crawl. Does nothing for a call that has ended before its turn: clients
+/// that wait for less than a merge takes would have one made for each of their calls.
 template <class With>
 class SnapshotJob final : public Job {
  public:
-  SnapshotJob(Store& store, std::string crawl, With with)
-      : store_(store), crawl_(std::move(crawl)), with_(std::move(with)) {}
+  SnapshotJob(Store& store, std::shared_ptr<Listings> listings, std::string crawl,
+              std::function<bool()> has_ended, With with)
+      : store_(store),
+        listings_(std::move(listings)),
+        crawl_(std::move(crawl)),
+        has_ended_(std::move(has_ended)),
+        with_(std::move(with)) {}
   Result<std::string> run(Crawls& crawls) override {
     const auto crawl = crawls.find(crawl_);
-    if (!crawl) return std::string();
+    if (!crawl || has_ended_()) return std::string();
     CRAWLSTORE_TRY((*crawl)->merge());
     CRAWLSTORE_TRY(snapshot_, store_.snapshot());
     return std::string();
   }
   void done(const Result<void>& committed) override {
-    std::thread([with = std::move(with_), snapshot = std::move(snapshot_), committed]() mutable {
+    // The service may be gone when the call has ended.
+    std::thread([listings = listings_, with = std::move(with_), snapshot = std::move(snapshot_),
+                 committed]() mutable {
       with(committed, snapshot);
+      snapshot.reset();
+      listings->end();
     }).detach();
   }
-  [[nodiscard]] bool is_alone() const override { return true; }
+  [[nodiscard]] bool is_alone() const override { return !has_ended_(); }
 
  private:
   Store& store_;
+  const std::shared_ptr<Listings> listings_;
   const std::string crawl_;
+  const std::function<bool()> has_ended_;  // once true, always
   With with_;
   std::optional<Snapshot> snapshot_;
 };
-
-template <class With>
-std::unique_ptr<Job> with_snapshot(Store& store, std::string crawl, With with) {
-  return std::make_unique<SnapshotJob<With>>(store, std::move(crawl), std::move(with));
-}
 
 std::uint32_t size_of(const ListUrlParams& params) {
   return params.size() == 0 ? kListedByDefault : params.size();
@@ -136,7 +144,9 @@ grpc::ServerWriteReactor<URLItem>* FrontierService::ListURLs(Context* context,
         });
     stream->end(listed ? grpc::Status::OK : status_of(listed.error()));
   };
-  loop_.add(with_snapshot(store_, std::string(Crawls::id_of(request->crawlid())), list));
+  const auto has_ended = [stream] { return stream->is_broken(); };
+  listings_->add(std::make_unique<SnapshotJob<decltype(list)>>(
+      store_, listings_, std::string(Crawls::id_of(request->crawlid())), has_ended, list));
   return reactor;
 }
 
@@ -162,7 +172,9 @@ grpc::ServerUnaryReactor* FrontierService::CountURLs(Context* context,
     response->set_value(found);
     reactor->Finish(counted ? grpc::Status::OK : status_of(counted.error()));
   };
-  loop_.add(with_snapshot(store_, std::string(Crawls::id_of(request->crawlid())), count));
+  const auto has_ended = [context] { return context->IsCancelled(); };
+  listings_->add(std::make_unique<SnapshotJob<decltype(count)>>(
+      store_, listings_, std::string(Crawls::id_of(request->crawlid())), has_ended, count));
   return reactor;
 }
 

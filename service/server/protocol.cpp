@@ -21,7 +21,9 @@ Result<AckStatus> put_url(Crawls& crawls, const URLInfo& info, AckStatus if_know
   const auto queue = queue_of(info);
   if (!queue || info.url().empty()) return AckMessage::SKIPPED;
   const auto crawl = crawls.find(Crawls::id_of(info.crawlid()));
-  if (!crawl && crawl.error().code != Errc::kUnknownName) return AckMessage::SKIPPED;
+  if (!crawl && crawls.refusal(Crawls::id_of(info.crawlid())) != nullptr) {
+    return AckMessage::SKIPPED;
+  }
   if (!crawl) return tl::unexpected<Error>(crawl.error());
   const UrlInQueue url{*queue, info.url(), priority_of(info)};
   const Result<bool> is_new = to(**crawl, url, metadata_of(info));

@@ -21,9 +21,8 @@
 namespace crawlstore::service {
 
 /// A stream of requests to put URLs, each with one answer that comes with the commit of its
-/// changes, and when other nodes have answered that have its queues. It reads no more than
-/// kUnansweredMax requests ahead of its client, or kUnansweredBytes of requests and answers that
-/// the client has not read.
+/// changes, and when other nodes have answered that have its queues. It reads no more while
+/// requests and answers that the client has not read take more than its share of kUnansweredBytes.
 ///   Protocol  has Request, Answer, and static functions
 ///             size_t size(const Request&) of URLs
 ///             const URLInfo& info(const Request&, size_t url)
@@ -39,8 +38,10 @@ class PutStream final
  public:
   using Request = typename Protocol::Request;
   using Answer = typename Protocol::Answer;
-  static constexpr std::size_t kUnansweredMax = 65'536;
-  static constexpr std::size_t kUnansweredBytes = std::size_t{4} << 20;
+  /// Bytes of all streams, and what one has of them; however many there are, at least the least.
+  static constexpr std::size_t kUnansweredBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMostOfOne = std::size_t{16} << 20;
+  static constexpr std::size_t kLeastOfOne = std::size_t{64} << 10;
 
   /// nodes  nullptr: all URLs are put here
   static PutStream* start(CommitLoop& loop, ServiceCounts& counts, const Nodes* nodes) {
@@ -67,7 +68,7 @@ class PutStream final
       return go_on(lock);
     }
     ++unanswered_;
-    unanswered_bytes_ += reading_.ByteSizeLong();
+    unanswered_bytes_ += bytes_of(reading_);
     Put put(std::exchange(reading_, Request()));
     if (nodes_ != nullptr) put.find_owners(*nodes_);
     if (put.owners.empty()) {
@@ -84,7 +85,7 @@ class PutStream final
     is_writing_ = false;
     is_broken_ = is_broken_ || !ok;
     --unanswered_;
-    unanswered_bytes_ -= writing_.ByteSizeLong();
+    unanswered_bytes_ -= bytes_of(writing_);
     go_on(lock);
   }
   void OnCancel() override {
@@ -92,7 +93,10 @@ class PutStream final
     is_broken_ = true;
     go_on(lock);
   }
-  void OnDone() override { auto gone = std::move(self_); }
+  void OnDone() override {
+    --counts_.put_streams;
+    auto gone = std::move(self_);
+  }
 
  private:
   /// A request, and what is known of its URLs.
@@ -203,13 +207,19 @@ class PutStream final
   };
 
   PutStream(CommitLoop& loop, ServiceCounts& counts, const Nodes* nodes)
-      : loop_(loop), counts_(counts), nodes_(nodes) {}
+      : loop_(loop), counts_(counts), nodes_(nodes) {
+    ++counts_.put_streams;
+  }
 
-  template <class Messages>
-  static std::size_t bytes_of(const Messages& messages) {
-    std::size_t bytes = 0;
-    for (const auto& message : messages) bytes += message.ByteSizeLong();
-    return bytes;
+  /// About what a message takes in memory.
+  static std::size_t bytes_of(const Request& request) {
+    return request.ByteSizeLong() + kBytesOfAUrl * (1 + Protocol::size(request));
+  }
+  static std::size_t bytes_of(const Answer& answer) { return answer.ByteSizeLong() + kBytesOfAUrl; }
+  static constexpr std::size_t kBytesOfAUrl = 256;
+  [[nodiscard]] bool has_room() const {
+    const std::size_t share = kUnansweredBytes / std::max<std::size_t>(1, counts_.put_streams);
+    return unanswered_bytes_ < std::clamp(share, kLeastOfOne, kMostOfOne);
   }
   std::vector<Put> take_waiting() {
     std::unique_lock lock(mutex_);
@@ -221,14 +231,16 @@ class PutStream final
   void answer(const std::vector<Put>& puts) {
     std::vector<Answer> answers;
     answers.reserve(puts.size());
-    std::size_t request_bytes = 0;
+    std::size_t before = 0;
+    std::size_t after = 0;
     for (const Put& put : puts) {
       answers.push_back(Protocol::answer(put.request, put.statuses));
-      request_bytes += put.request.ByteSizeLong();
+      before += bytes_of(put.request);
+      after += bytes_of(answers.back());
     }
     std::unique_lock lock(mutex_);
-    unanswered_bytes_ += bytes_of(answers);
-    unanswered_bytes_ -= request_bytes;
+    unanswered_bytes_ += after;
+    unanswered_bytes_ -= before;
     std::move(answers.begin(), answers.end(), std::back_inserter(answers_));
     go_on(lock);
   }
@@ -241,7 +253,7 @@ class PutStream final
     has_work_ = has_work_ || works;
     if (is_broken_) {
       unanswered_ -= answers_.size();
-      unanswered_bytes_ -= bytes_of(answers_);
+      for (const Answer& one : answers_) unanswered_bytes_ -= bytes_of(one);
       answers_.clear();
     }
     const bool writes = !is_writing_ && !answers_.empty();
@@ -250,8 +262,7 @@ class PutStream final
       answers_.pop_front();
       is_writing_ = true;
     }
-    const bool reads = !is_reading_ && !is_read_ && unanswered_ < kUnansweredMax &&
-                       unanswered_bytes_ < kUnansweredBytes;
+    const bool reads = !is_reading_ && !is_read_ && has_room();
     is_reading_ = is_reading_ || reads;
     const bool ends = !is_ended_ && is_read_ && unanswered_ == 0 && !is_writing_;
     is_ended_ = is_ended_ || ends;

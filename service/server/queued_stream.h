@@ -35,6 +35,11 @@ class QueuedStream final : public grpc::ServerWriteReactor<Message> {
     go_on(lock);
     return true;
   }
+  /// Whether the client has gone.
+  [[nodiscard]] bool is_broken() {
+    const std::lock_guard lock(mutex_);
+    return is_broken_;
+  }
   void end(const grpc::Status& status) {
     std::unique_lock lock(mutex_);
     status_ = status;

@@ -9,6 +9,7 @@
 
 #include "service/server/commit_loop.h"
 #include "service/server/counts.h"
+#include "service/server/listings.h"
 #include "service/server/nodes.h"
 #include "urlfrontier.grpc.pb.h"
 
@@ -74,6 +75,7 @@ class FrontierService final : public ::urlfrontier::URLFrontier::CallbackService
   Store& store_;
   CommitLoop& loop_;
   const Nodes* const nodes_;
+  std::shared_ptr<Listings> listings_ = std::make_shared<Listings>(loop_);
   std::string address_;
   ServiceCounts counts_;
   std::atomic<std::uint64_t> turn_{0};  // of crawls, for requests of any

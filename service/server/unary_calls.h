@@ -21,8 +21,10 @@ class UnaryJob final : public Job {
       : reactor_(reactor), makes_(std::move(makes)), is_alone_(is_alone), run_(std::move(run)) {}
 
   Result<std::string> run(Crawls& crawls) override {
-    if (!makes_.empty() && !crawls.find(makes_) && !crawls.refuses(makes_)) return makes_;
-    const Result<void> ran = run_(crawls);
+    const bool is_missing = !makes_.empty() && !crawls.find(makes_);
+    const Error* const refusal = is_missing ? crawls.refusal(makes_) : nullptr;
+    if (is_missing && refusal == nullptr) return makes_;
+    const Result<void> ran = is_missing ? tl::unexpected<Error>(*refusal) : run_(crawls);
     if (ran) return std::string();
     // A fault of the caller concerns no other job.
     if (category(ran.error().code) != ErrorCategory::kCaller) return tl::unexpected(ran.error());

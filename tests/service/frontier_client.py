@@ -49,9 +49,9 @@ pb = load_messages()
 class Client:
     """Each call of the protocol is a method: its fields are arguments."""
 
-    def __init__(self, address, credentials=None):
-        self.channel = (grpc.secure_channel(address, credentials) if credentials
-                        else grpc.insecure_channel(address))
+    def __init__(self, address, credentials=None, options=None):
+        self.channel = (grpc.secure_channel(address, credentials, options) if credentials
+                        else grpc.insecure_channel(address, options))
         self._calls = {}
         for name, (request, response, streams) in CALLS.items():
             make = {'': self.channel.unary_unary, '<': self.channel.unary_stream,

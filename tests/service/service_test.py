@@ -420,7 +420,13 @@ class BadInput(ServiceTest):
             for key in ('', 'k' * 256):
                 self.assertEqual(status_of(call, key=key), grpc.StatusCode.INVALID_ARGUMENT)
         self.assertEqual(client.ListURLs(crawlID='nobody'), [])
-        self.assertEqual(client.GetStats(crawlID='a\nb').size, 0)
+        for _ in range(2):  # also after a call that would make the crawl
+            self.assertEqual(client.GetStats(crawlID='a\nb').size, 0)
+            self.assertEqual(client.GetURLs(crawlID='a\nb'), [])
+            self.assertEqual(status_of(client.GetURLStatus, url='http://a.test/', crawlID='a\nb'),
+                             grpc.StatusCode.NOT_FOUND)
+            self.assertEqual(status_of(client.SetDelay, key='a.test', crawlID='a\nb'),
+                             grpc.StatusCode.INVALID_ARGUMENT)
         self.assertEqual(client.DeleteQueue(key='nobody').value, 0)
         client.BlockQueueUntil(key='a.test', time=2**64 - 1)
         client.put(discover('http://a.test/'))
