@@ -18,6 +18,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <malloc.h>
 
 #include "service/server/log.h"
 #include "service/server/metrics.h"
@@ -297,6 +298,8 @@ int run(int argc, char** argv) {
 }  // namespace crawlstore::service
 
 int main(int argc, char** argv) {
+  // Threads of gRPC allocate, others free: each arena would keep the most that it ever had.
+  mallopt(M_ARENA_MAX, 2);
   try {
     return crawlstore::service::run(argc, argv);
   } catch (const std::exception& error) {

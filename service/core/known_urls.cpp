@@ -12,6 +12,8 @@ NullDispatcher no_answers;
 DrumOptions options_of(std::uint64_t memory_bytes) {
   DrumOptions options;
   options.memory_bytes = memory_bytes;
+  // A commit ten times a second writes a run for each bucket, of 4 KiB or more.
+  options.bucket_count = 8;
   options.auto_merge = false;  // a merge would publish URLs without their items
   options.log_first = true;    // a merge begins with a commit of the whole store
   options.merge_commit = MergeCommit::kEverything;

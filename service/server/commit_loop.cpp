@@ -3,12 +3,15 @@
 
 #include <utility>
 
+#include <malloc.h>
+
 #include "service/server/log.h"
 
 namespace crawlstore::service {
 namespace {
 
 constexpr std::chrono::seconds kWarningTime{10};
+constexpr std::chrono::seconds kTrimTime{60};
 
 /// After these nothing can be written through this handle any more.
 bool is_fatal(Errc code) {
@@ -145,6 +148,9 @@ void CommitLoop::merge() {
   const auto begin = Clock::now();
   check(crawls_.merge_if_full());
   counts_.merges.add(us_since(begin));
+  if (Clock::now() < next_trim_) return;
+  next_trim_ = Clock::now() + kTrimTime;
+  malloc_trim(0);  // streams may have had much
 }
 
 void CommitLoop::check(const Result<void>& ended) {

@@ -88,6 +88,7 @@ class CommitLoop {
   std::vector<std::unique_ptr<Job>> batch_;  // to be told of the commit
   Clock::time_point last_commit_ = Clock::now() - std::chrono::hours(1);
   Clock::time_point next_warning_{};
+  Clock::time_point next_trim_{};
   std::optional<Error> fatal_;
   std::thread thread_;
 };
