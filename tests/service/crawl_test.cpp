@@ -58,7 +58,7 @@ TEST_F(Crawls, GiveOutAtOnceWhatIsDiscovered) {
 /// URLs come so from other services.
 TEST_F(Crawls, KeepTheTimeWithWhichANewUrlComes) {
   const UrlInQueue completed{"b.test", "http://b.test/completed"};
-  for (const std::uint64_t created_s : {7, 9}) {
+  for (const std::uint64_t created_s : {7U, 9U}) {
     must(crawl_->discover(kA, {}, now_s(), created_s));
     must(crawl_->update(kB, {}, now_s() + 5, now_s(), created_s));
     must(crawl_->update(completed, {}, 0, now_s(), created_s));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/core/url_record.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
