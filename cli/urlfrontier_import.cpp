@@ -176,6 +176,10 @@ Result<void> UrlFrontierImport::take(const UrlItem& item) {
     lines_.refuse(target->error.text);
     return {};
   }
+  if (!crawls_.node().has(item.key)) {
+    lines_.refuse("its queue is of another node than the file");
+    return {};
+  }
   check_url(item.url);
   if (!transaction_) {
     CRAWLSTORE_TRY(transaction_, Transaction::begin(store_));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -46,6 +47,10 @@ bool take_number(const dom::element& json, std::optional<std::uint64_t>& to) {
     const char* const end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc{} || stopped != end) return false;
+  } else if (double exact = 0; json.is_double() && json.get(exact) == simdjson::SUCCESS) {
+    constexpr double kMost = 9'007'199'254'740'992;  // 2^53
+    if (!(exact >= 0 && exact <= kMost) || exact != std::floor(exact)) return false;
+    number = static_cast<std::uint64_t>(exact);
   } else if (json.get(number) != simdjson::SUCCESS) {
     return false;
   }

@@ -124,6 +124,23 @@ std::unique_ptr<Metrics> begin_metrics(const std::string& address, const Store& 
   }
 }
 
+/// nullopt: they cannot be opened, as was said
+std::optional<Crawls> open_crawls(Store& store, const Options& options, const Nodes* nodes) {
+  CrawlsOptions how{options.memory_mib * kMebibyte, options.is_by_priority, options.has_pages,
+                    Node{}};
+  if (nodes != nullptr) {
+    how.node = {static_cast<std::uint32_t>(nodes->own()),
+                static_cast<std::uint32_t>(nodes->addresses().size())};
+  }
+  auto crawls = Crawls::open(store, how);
+  if (crawls) return *std::move(crawls);
+  const Error& error = crawls.error();
+  const bool is_of_user = error.code == Errc::kInvalidArgument;
+  log(LogLevel::kError, "cannot-open",
+      {{"file", options.file}, {"error", is_of_user ? std::string(error.text) : describe(error)}});
+  return std::nullopt;
+}
+
 int close(Crawls& crawls, Store& store) {
   auto closed = crawls.close();
   if (closed) closed = store.close();
@@ -140,13 +157,9 @@ int serve(const Options& options) {
         {{"file", options.file}, {"error", describe(store.error())}});
     return kFailed;
   }
-  auto crawls = Crawls::open(
-      *store, {options.memory_mib * kMebibyte, options.is_by_priority, options.has_pages});
-  if (!crawls) {
-    log(LogLevel::kError, "cannot-open",
-        {{"file", options.file}, {"error", describe(crawls.error())}});
-    return kFailed;
-  }
+  const auto nodes = nodes_of(options);
+  auto crawls = open_crawls(*store, options, nodes.get());
+  if (!crawls) return kFailed;
   const auto credentials = credentials_of(options);
   if (credentials == nullptr) return kFailed;
 
@@ -159,7 +172,6 @@ int serve(const Options& options) {
     is_whole = false;
     kill(getpid(), SIGTERM);
   });
-  const auto nodes = nodes_of(options);
   FrontierService service(*store, loop, nodes.get());
 
   grpc::EnableDefaultHealthCheckService(true);

@@ -51,6 +51,9 @@ std::uint64_t plus(std::uint64_t count, std::int64_t change) {
 
 Result<std::unique_ptr<Crawl>> Crawl::open(Store& store, std::string_view name,
                                            std::uint64_t memory_bytes) {
+  if (name.size() > kNameBytesMax) {
+    return fail(Errc::kTooLarge, "the ID of a crawl has up to 249 bytes");
+  }
   CRAWLSTORE_TRY(auto frontier, Frontier::open(store, name, frontier_options()));
   CRAWLSTORE_TRY(auto known, KnownUrls::open(store, name, memory_bytes));
   std::unique_ptr<Crawl> crawl(

@@ -63,6 +63,7 @@ struct GetRequest {
 class Crawl {
  public:
   static constexpr std::size_t kKeyBytesMax = 255;
+  static constexpr std::size_t kNameBytesMax = 249;
   static constexpr std::size_t kUrlBytesMax = 65'500;
   static constexpr std::uint64_t kTimeMaxS = ((std::uint64_t{1} << 48) - 1) / 1000;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "service/core/listing.h"
 
@@ -22,6 +23,18 @@ Result<void> Crawls::set_up(const CrawlsOptions& options, bool has_crawls) {
     settings_.is_by_priority = is_by_priority;
     CRAWLSTORE_TRY(set_state(*store_, kByPriority, is_by_priority));
   }
+  const Node node = options.node.value_or(settings_.node);
+  if (node != settings_.node) {
+    if (has_crawls) {
+      return fail(Errc::kInvalidArgument,
+                  "the crawls of the file are of another place in --nodes, or another count of "
+                  "nodes: `crawlstore export --format urlfrontier` all files, and put the lines to "
+                  "nodes with new files");
+    }
+    settings_.node = node;
+    const std::string text = encode(node);
+    CRAWLSTORE_TRY(store_->set(kNode, std::as_bytes(std::span(text))));
+  }
   if (options.has_pages && !settings_.has_pages) {
     settings_.has_pages = true;
     CRAWLSTORE_TRY(set_state(*store_, kPages, true));
@@ -29,7 +42,13 @@ Result<void> Crawls::set_up(const CrawlsOptions& options, bool has_crawls) {
   if (settings_.has_pages) {
     PagesOptions pages;
     pages.memory_bytes = options.memory_bytes;
-    CRAWLSTORE_TRY(pages_, PageDb::open(*store_, PageDb::kDefaultName, pages));
+    auto opened = PageDb::open(*store_, PageDb::kDefaultName, pages);
+    if (!opened && opened.error().code == Errc::kTypeMismatch) {
+      return fail(
+          Errc::kInvalidArgument,
+          "--pages: the page database of the file has no URLs, or others than crawlstored's");
+    }
+    CRAWLSTORE_TRY(pages_, std::move(opened));
   }
   return store_->commit().map([](Generation) {});
 }

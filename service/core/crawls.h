@@ -22,6 +22,7 @@ struct CrawlsOptions {
   std::optional<bool> is_by_priority{};
   /// Further URLs are pages, too, also when the file is opened again without it.
   bool has_pages = false;
+  std::optional<Node> node{};  ///< nothing: as the file has it
 };
 
 /// The crawls of a store, and what belongs to the service itself.
@@ -29,8 +30,8 @@ struct CrawlsOptions {
 class Crawls {
  public:
   /// Opens all crawls of the store, which must outlive them. Commits what is new.
-  ///   errors  kInvalidArgument: crawls of the file are in the other order; those of Crawl::open()
-  ///           and PageDb::open()
+  ///   errors  kInvalidArgument: crawls of the file are in the other order, or of another node;
+  ///           its page database has no URLs; those of Crawl::open() and PageDb::open()
   static Result<Crawls> open(Store& store, const CrawlsOptions& options);
 
   /// The ID under which a crawl is kept: an empty one is that of "DEFAULT".
@@ -54,6 +55,7 @@ class Crawls {
   /// Makes a page of a URL that is new, where URLs are pages.
   [[nodiscard]] Result<void> add_page(std::string_view url, double score);
 
+  [[nodiscard]] const Node& node() const { return settings_.node; }
   /// Whether URLs are given out; a state in the file.
   [[nodiscard]] bool is_active() const { return settings_.is_active; }
   [[nodiscard]] Result<void> set_active(bool is_active);

@@ -41,7 +41,7 @@ class NodesCall : public std::enable_shared_from_this<NodesCall<Request, Respons
     left_ = answers_.size();
     const auto end = std::chrono::system_clock::now() + kNodeTime;
     for (auto& answer : answers_) {
-      nodes_.sign(answer->context);
+      nodes_.sign(answer->node, answer->context);
       answer->context.set_deadline(end);
       const auto done = [self = this->shared_from_this(), answer = answer.get(), reactor,
                          response](const grpc::Status& status) {

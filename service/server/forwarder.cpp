@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/forwarder.h"
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -13,6 +15,22 @@ namespace crawlstore::service {
 
 using ::urlfrontier::AckMessage;
 using ::urlfrontier::URLItem;
+
+namespace {
+
+/// Whether a second has gone by since this was true: a node that has gone may fail thousands of
+/// calls a second.
+bool may_warn() {
+  using Clock = std::chrono::steady_clock;
+  static std::atomic<Clock::rep> next{0};
+  const Clock::time_point now = Clock::now();
+  Clock::rep expected = next;
+  return now.time_since_epoch().count() >= expected &&
+         next.compare_exchange_strong(expected,
+                                      (now + std::chrono::seconds(1)).time_since_epoch().count());
+}
+
+}  // namespace
 
 /// A call of PutURLs. IDs of items are numbers here: those of clients need not differ.
 class Forwarder::Stream final : public grpc::ClientBidiReactor<URLItem, AckMessage> {
@@ -73,7 +91,7 @@ class Forwarder::Stream final : public grpc::ClientBidiReactor<URLItem, AckMessa
     is_over_ = true;
     const auto failed = std::exchange(waiting_, {});
     lock.unlock();
-    if (!failed.empty()) {
+    if (!failed.empty() && may_warn()) {
       log(LogLevel::kWarn, "node-lost",
           {{"node", address_},
            {"urls", std::to_string(failed.size())},

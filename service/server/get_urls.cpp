@@ -160,7 +160,7 @@ grpc::Status get_elsewhere(const Nodes& nodes, const GetParams& params,
                            QueuedStream<URLInfo>& stream) {
   const std::size_t owner = nodes.owner_of(params.key());
   grpc::ClientContext context;
-  nodes.sign(context);
+  nodes.sign(owner, context);
   const auto reader = nodes.stub(owner).GetURLs(&context, params);
   bool goes_on = true;
   for (URLInfo info; goes_on && reader->Read(&info);) goes_on = stream.write(std::move(info));

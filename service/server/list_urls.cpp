@@ -94,7 +94,7 @@ grpc::Status list_nodes(const Nodes& nodes, const ListUrlParams& params,
   for (std::size_t node = 0; node < nodes.addresses().size() && left != 0; ++node) {
     if (!params.key().empty() && nodes.owner_of(params.key()) != node) continue;
     grpc::ClientContext context;
-    nodes.sign(context);
+    nodes.sign(node, context);
     const auto reader = nodes.stub(node).ListURLs(&context, local);
     bool goes_on = true;
     for (URLItem item; goes_on && reader->Read(&item);) {

@@ -11,7 +11,7 @@
 namespace crawlstore::service {
 namespace {
 
-/// Metadata of calls between nodes: their list.
+/// Metadata of calls between nodes: the place of the one that is called, and their list.
 constexpr const char* kSignature = "crawlstore-nodes";
 /// A node that has said nothing for so long is asked; after as long again it has gone.
 constexpr int kSilenceMs = 5'000;
@@ -34,9 +34,9 @@ void Nodes::connect(const std::shared_ptr<grpc::Channel>& own) {
             ? own
             : grpc::CreateCustomChannel(options_.addresses[node], options_.credentials, arguments);
     stubs_.push_back(::urlfrontier::URLFrontier::NewStub(channel));
-    forwarders_.push_back(
-        std::make_unique<Forwarder>(*stubs_.back(), options_.addresses[node],
-                                    [this](grpc::ClientContext& context) { sign(context); }));
+    forwarders_.push_back(std::make_unique<Forwarder>(
+        *stubs_.back(), options_.addresses[node],
+        [this, node](grpc::ClientContext& context) { sign(node, context); }));
   }
 }
 
@@ -44,8 +44,12 @@ std::size_t Nodes::owner_of(std::string_view key) const {
   return shard_of(key, static_cast<std::uint32_t>(options_.addresses.size()));
 }
 
-void Nodes::sign(grpc::ClientContext& context) const {
-  context.AddMetadata(kSignature, list_);
+std::string Nodes::signature_of(std::size_t node) const {
+  return fmt::format("{} of {}", node, list_);
+}
+
+void Nodes::sign(std::size_t node, grpc::ClientContext& context) const {
+  context.AddMetadata(kSignature, signature_of(node));
 }
 
 grpc::Status Nodes::status_of(std::size_t node, const grpc::Status& status) const {
@@ -60,11 +64,11 @@ bool is_signed(const grpc::CallbackServerContext& context) {
 grpc::Status check_signature(const Nodes* nodes, const grpc::CallbackServerContext& context) {
   const auto found = context.client_metadata().find(kSignature);
   if (found == context.client_metadata().end()) return grpc::Status::OK;
-  const std::string own = nodes == nullptr ? "" : nodes->list();
+  const std::string own = nodes == nullptr ? "none" : nodes->signature();
   if (own == std::string_view(found->second.data(), found->second.size())) {
     return grpc::Status::OK;
   }
-  return {grpc::StatusCode::FAILED_PRECONDITION, "--nodes has another list here: " + own};
+  return {grpc::StatusCode::FAILED_PRECONDITION, "this is node " + own};
 }
 
 }  // namespace crawlstore::service

@@ -37,12 +37,15 @@ class Nodes {
   [[nodiscard]] Forwarder& forwarder(std::size_t node) const { return *forwarders_[node]; }
 
   /// Makes a call one of this node to another: that one does it itself.
-  void sign(grpc::ClientContext& context) const;
-  [[nodiscard]] const std::string& list() const { return list_; }
+  void sign(std::size_t node, grpc::ClientContext& context) const;
+  /// The text that calls to this node are signed with.
+  [[nodiscard]] std::string signature() const { return signature_of(options_.own); }
   /// The status of a call that a node has failed, with its address.
   [[nodiscard]] grpc::Status status_of(std::size_t node, const grpc::Status& status) const;
 
  private:
+  [[nodiscard]] std::string signature_of(std::size_t node) const;
+
   NodesOptions options_;
   std::string list_;  // as one text
   std::vector<std::unique_ptr<Stub>> stubs_;
@@ -51,7 +54,7 @@ class Nodes {
 
 /// Whether a call comes from another node.
 bool is_signed(const grpc::CallbackServerContext& context);
-/// An error: it comes from a node with another list.
+/// An error: it comes from a node with another list, or is for another node.
 ///   nodes  nullptr: there is but this one
 grpc::Status check_signature(const Nodes* nodes, const grpc::CallbackServerContext& context);
 

@@ -81,7 +81,7 @@ class UrlFrontierTest(CommandTest):
         begin = int(time.time())
         counts = self.load([
             b'{"known":{"info":{"url":"http://A.test:80/1","other":[{}]},'
-            b'"refetchable_from_date":123},"creation_date":77,"ID":"x"}',
+            b'"refetchable_from_date":1.23e2},"creation_date":77.0,"ID":"x"}',
             b' {"known": {"info": {"url": "http://a.test/2"}}, "creationDate": "78"}',
             b'{"discovered":{"info":{"url":"http://a.test/3","crawlID":"",'
             b'"metadata":{"k":{"values":["v"]}}}},"known":null,"creationDate":79}',

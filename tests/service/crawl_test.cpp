@@ -68,6 +68,15 @@ TEST_F(Crawls, KeepTheTimeWithWhichANewUrlComes) {
   }
 }
 
+TEST(NodeOfAFile, IsTextOfTwoNumbers) {
+  EXPECT_EQ(encode(Node{1, 3}), "1/3");
+  EXPECT_EQ(decode_node("1/3"), (Node{1, 3}));
+  for (const char* const text :
+       {"", "1", "1/", "/3", "3/3", "0/0", "1/3 ", "-1/3", "1/4294967296"}) {
+    EXPECT_EQ(decode_node(text), std::nullopt) << text;
+  }
+}
+
 TEST_F(Crawls, TakeTimesThatNeverComeForTheLatest) {
   for (const std::uint64_t time_s :
        {UINT64_MAX, UINT64_MAX / 1000 + 2, std::uint64_t{1} << 61, Crawl::kTimeMaxS + 1}) {

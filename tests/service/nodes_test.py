@@ -187,6 +187,29 @@ class NodesTest(unittest.TestCase):
         self.assertEqual(status_of(self.clients[0].SetActive, state=True),
                          grpc.StatusCode.FAILED_PRECONDITION)
 
+    def test_refuse_files_of_other_nodes(self):
+        self.put_all(self.clients[0])
+        for service in self.services:
+            service.stop()
+        folder = pathlib.Path(self._folder.name)
+        for file, nodes in (('1.crawl', None), ('2.crawl', 'a:1,b:1,c:1'), ('0.crawl', 'a:1,b:1')):
+            options = ['--nodes', nodes, '--node', 'a:1'] if nodes else []
+            ran = subprocess.run([PROGRAM, folder / file, '--listen', '127.0.0.1:0', *options],
+                                 check=False, capture_output=True, text=True, timeout=60)
+            self.assertEqual(ran.returncode, 1, file)
+            self.assertIn('--nodes', ran.stderr)
+        self.services = [self.start(node) for node in range(3)]
+        self.assertEqual(self.services[0].client.CountURLs().value, 180)
+
+    def test_refuse_a_service_that_is_listed_twice(self):
+        self.services[0].kill()
+        port = self.addresses[0].rsplit(':', 1)[1]
+        self.services[0] = self.start(0, [self.addresses[0], f'localhost:{port}'])
+        statuses = put_urls(self.services[0].client, URLS)
+        self.assertEqual(set(statuses), {OK, FAIL})
+        self.assertEqual(status_of(self.services[0].client.GetStats),
+                         grpc.StatusCode.FAILED_PRECONDITION)
+
     def test_lose_nothing_under_load(self):
         """Streams at all nodes, with the same URLs, while one is killed and comes back."""
         acknowledged = set()
