@@ -62,9 +62,10 @@ class NodesTest(unittest.TestCase):
         self.addCleanup(lambda: [one.kill() for one in self.services if one.is_running()])
         self.clients = [one.client for one in self.services]
 
-    def start(self, node, nodes=None):
-        return Service(PROGRAM, pathlib.Path(self._folder.name) / f'{node}.crawl', '--commit', '10',
-                       '--nodes', ','.join(nodes or self.addresses), listen=self.addresses[node])
+    def start(self, node, nodes=None, *options):  # pylint: disable=keyword-arg-before-vararg
+        file = pathlib.Path(self._folder.name) / f'{node}.crawl'
+        return Service(PROGRAM, file, '--commit', '10', '--nodes',
+                       ','.join(nodes or self.addresses), *options, listen=self.addresses[node])
 
     def put_all(self, client):
         self.assertEqual(client.put(*map(discover, URLS)), [OK] * len(URLS))
@@ -209,6 +210,24 @@ class NodesTest(unittest.TestCase):
         self.assertEqual(set(statuses), {OK, FAIL})
         self.assertEqual(status_of(self.services[0].client.GetStats),
                          grpc.StatusCode.FAILED_PRECONDITION)
+
+    def test_speak_tls_with_each_other(self):
+        folder = pathlib.Path(self._folder.name)
+        key, certificate = folder / 'key.pem', folder / 'certificate.pem'
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1',
+                        '-keyout', str(key), '-out', str(certificate), '-subj', '/CN=localhost',
+                        '-addext', 'subjectAltName=IP:127.0.0.1'], check=True,
+                       capture_output=True)
+        for service in self.services:
+            service.stop()
+        tls = ['--tls-cert', str(certificate), '--tls-key', str(key), '--tls-client-ca',
+               str(certificate)]
+        self.services = [self.start(node, None, *tls) for node in range(3)]
+        client = Client(self.addresses[0], grpc.ssl_channel_credentials(
+            certificate.read_bytes(), key.read_bytes(), certificate.read_bytes()))
+        self.put_all(client)
+        self.assertEqual(client.GetStats().size, 180)
+        client.close()
 
     def test_lose_nothing_under_load(self):
         """Streams at all nodes, with the same URLs, while one is killed and comes back."""
