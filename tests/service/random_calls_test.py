@@ -513,7 +513,8 @@ class RandomCalls(unittest.TestCase):
                 if wrong or caller.calls >= calls / len(callers):
                     return True
                 late = 0 if IS_LONG else time.monotonic() - end
-                has_all = caller.counts['given'] > 20 and sum(world.ends.values()) > 0
+                has_given = caller.counts['given'] > 60 / len(callers)
+                has_all = has_given and sum(world.ends.values()) > 0
                 return late > 60 or late > 0 and has_all
 
             def run(caller):
