@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 
 #include "service/core/listing.h"
@@ -121,8 +122,9 @@ Result<std::uint64_t> Crawls::forget(std::string_view id) {
 
 Result<void> Crawls::add_page(std::string_view url, double score) {
   if (!pages_) return {};
-  return pages_->add(
-      CrawlEvent{.kind = CrawlEventKind::kKnown, .url = url, .score = static_cast<float>(score)});
+  constexpr double kMost = std::numeric_limits<float>::max();
+  const auto finite = static_cast<float>(std::clamp(score, -kMost, kMost));
+  return pages_->add(CrawlEvent{.kind = CrawlEventKind::kKnown, .url = url, .score = finite});
 }
 
 Result<void> Crawls::set_active(bool is_active) {

@@ -53,6 +53,7 @@ class Crawls {
   [[nodiscard]] Result<std::uint64_t> forget(std::string_view id);
 
   /// Makes a page of a URL that is new, where URLs are pages.
+  ///   score  finite; beyond a float it counts as the largest
   [[nodiscard]] Result<void> add_page(std::string_view url, double score);
 
   [[nodiscard]] const Node& node() const { return settings_.node; }

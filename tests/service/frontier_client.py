@@ -94,6 +94,16 @@ def known(url, date=0, key='', crawl='', **metadata):
                                             refetchable_from_date=date))
 
 
+def make_certificate(folder):
+    """The files of a key and its certificate, which is its own authority, for this computer."""
+    key, certificate = pathlib.Path(folder) / 'key.pem', pathlib.Path(folder) / 'certificate.pem'
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1',
+                    '-keyout', str(key), '-out', str(certificate), '-subj', '/CN=localhost',
+                    '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], check=True,
+                   capture_output=True)
+    return key, certificate
+
+
 class Service:
     """A crawlstored that runs."""
 

@@ -15,7 +15,8 @@ import unittest
 
 import grpc
 
-from frontier_client import FAIL, OK, SKIPPED, Client, Service, discover, info, known, pb
+from frontier_client import (
+    FAIL, OK, SKIPPED, Client, Service, discover, info, known, make_certificate, pb)
 
 PROGRAM = sys.argv[1]
 sys.path.append(str(pathlib.Path(os.environ.get('CRAWLSTORE_SOURCE_DIR', '.')) / 'spec'))
@@ -212,12 +213,7 @@ class NodesTest(unittest.TestCase):
                          grpc.StatusCode.FAILED_PRECONDITION)
 
     def test_speak_tls_with_each_other(self):
-        folder = pathlib.Path(self._folder.name)
-        key, certificate = folder / 'key.pem', folder / 'certificate.pem'
-        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1',
-                        '-keyout', str(key), '-out', str(certificate), '-subj', '/CN=localhost',
-                        '-addext', 'subjectAltName=IP:127.0.0.1'], check=True,
-                       capture_output=True)
+        key, certificate = make_certificate(self._folder.name)
         for service in self.services:
             service.stop()
         tls = ['--tls-cert', str(certificate), '--tls-key', str(key), '--tls-client-ca',

@@ -20,7 +20,8 @@ import grpc
 from google.protobuf import json_format
 import jsonschema
 
-from frontier_client import FAIL, OK, SKIPPED, Client, Service, discover, info, known, pb
+from frontier_client import (
+    FAIL, OK, SKIPPED, Client, Service, discover, info, known, make_certificate, pb)
 
 PROGRAM, CRAWLSTORE = sys.argv[1:3]
 SOURCE = pathlib.Path(__file__).parents[2]
@@ -178,7 +179,7 @@ class Crawl(ServiceTest):
         client = self.start(*options).client
         urls = [f'http://a{i % 9}.test/{i}' for i in range(900)]
         self.assertEqual(client.put(*map(discover, urls)), [OK] * 900)
-        self.assertEqual(client.put(discover(urls[0]), known('http://z.test/', priority='2'),
+        self.assertEqual(client.put(discover(urls[0]), known('http://z.test/', priority='1e300'),
                                     known(urls[1])), [SKIPPED, OK, OK])
         self.services[-1].kill()
         client = self.start().client
@@ -488,12 +489,7 @@ class Operation(ServiceTest):
         self.assertEqual(float(values['crawlstored_file_bytes']), self.file.stat().st_size)
 
     def test_speaks_tls_and_tells_its_health(self):
-        folder = pathlib.Path(self._folder.name)
-        key, certificate = folder / 'key.pem', folder / 'certificate.pem'
-        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1',
-                        '-keyout', str(key), '-out', str(certificate), '-subj', '/CN=localhost',
-                        '-addext', 'subjectAltName=DNS:localhost'], check=True,
-                       capture_output=True)
+        key, certificate = make_certificate(self._folder.name)
         service = self.start('--tls-cert', str(certificate), '--tls-key', str(key))
         self.assertEqual(status_of(service.client.GetStats, timeout=5),
                          grpc.StatusCode.UNAVAILABLE)
