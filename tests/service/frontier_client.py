@@ -5,8 +5,6 @@ import contextlib
 import importlib
 import os
 import pathlib
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -108,15 +106,12 @@ class Service:
     """A crawlstored that runs."""
 
     def __init__(self, program, file, *options, listen='127.0.0.1:0', file_bytes=None):
-        def limit():
-            if file_bytes is not None:
-                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-                resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-
+        limit = [] if file_bytes is None else [
+            'env', '--ignore-signal=XFSZ', 'prlimit', f'--fsize={file_bytes}']
         self._log = tempfile.TemporaryFile(mode='w+')
+        # Without preexec_fn, which would call fork(): what gRPC then does crashes beside its calls.
         self._process = subprocess.Popen(
-            [program, str(file), '--listen', listen, *options], stderr=self._log,
-            preexec_fn=limit)
+            [*limit, program, str(file), '--listen', listen, *options], stderr=self._log)
         self.address = f'127.0.0.1:{self._wait_for_port()}'
         self.client = Client(self.address)
 
