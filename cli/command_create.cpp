@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <crawlstore/shard.h>
 #include <crawlstore/url_seen.h>
 
 #include "cli/console.h"
@@ -26,6 +27,7 @@ struct CreateVerbOptions {
   std::optional<std::uint64_t> key_seed;
   std::optional<UrlKeyKind> url_key;
   CreateOptions create;
+  Shard shard;
   bool quiet = false;
 };
 
@@ -53,11 +55,15 @@ Result<void> make_url_drum(Store& store, const CreateVerbOptions& options) {
 }
 
 int run(CreateVerbOptions& options) {
+  if (!options.shard.is_alone() && !options.key_seed) {
+    return fail_with("create: --shard needs --key-seed, the same for all shards of the crawl",
+                     kExitUsage);
+  }
   const auto time_us = source_date_us();
   if (!time_us) return fail_with(options.path, time_us.error());
   options.create.time_us = *time_us;
   options.create.key_seed = options.key_seed;
-  auto store = Store::create(options.path, options.create);
+  auto store = create_shard(options.path, options.shard, options.create);
   if (!store) return fail_with(options.path, store.error());
   const Uuid uuid = store->uuid();
   auto made = make_url_drum(*store, options);
@@ -110,6 +116,14 @@ Action define_create(Parser& parser) {
       .one_of({"xxh3-64", "xxh3-128", "rabin"});
   add_count(parser, "--key-seed", options->key_seed,
             "seed of the URL keys (default: random; a known seed lets a hostile site aim)");
+  const auto parse_shard_of = [options](const std::string& text) {
+    const auto shard = parse_shard(text);
+    options->shard = shard.value_or(Shard());
+    return std::string(shard ? "" : "I/N, as 0/4 for the first of four shards");
+  };
+  parser.parsed("--shard I/N", parse_shard_of,
+                "the file is shard I, from 0 on, of a crawl on N machines: pages of hosts that "
+                "other shards have are known there and not crawled; needs --key-seed");
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }

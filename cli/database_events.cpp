@@ -164,6 +164,7 @@ Result<void> DatabaseEvents::describe_page(const PageInfo& page,
 Result<void> DatabaseEvents::tell_state(const PageInfo& page) {
   switch (page.state) {
     case PageState::kCrawled:
+    case PageState::kElsewhere:
       return {};
     case PageState::kKnown:
       return page.http_status == 0 ? Result<void>{} : tell(page, CrawlEventKind::kKnown);

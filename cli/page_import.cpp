@@ -445,7 +445,9 @@ int import_pages(PageImportOptions options) {
   if (!closed) return fail_with(options.path, closed.error());
   if (!listed) return fail_with(options.unparsed, listed.error());
   if (code != kExitDone) return code;
-  model::Document document = model::import_view(import.counts(), sink->first_status(), status);
+  model::ImportCounts counts_of_all = import.counts();
+  counts_of_all.elsewhere = sink->elsewhere_count();
+  model::Document document = model::import_view(counts_of_all, sink->first_status(), status);
   if (*finished) document.fields.push_back({"opic_giver_count", model::Unit::kCount, **finished});
   if (filled) add_put_counts(document, *filled);
   const int printed = print_document(document, options.as_json);

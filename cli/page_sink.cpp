@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 
 #include "cli/memory_limit.h"
@@ -16,8 +17,8 @@ constexpr std::uint64_t kMemoryBytesMin = std::uint64_t{1} << 20;
 
 }  // namespace
 
-PageSink::PageSink(Store store, const PageSinkOptions& options)
-    : store_(std::move(store)), name_(options.database) {
+PageSink::PageSink(Store store, const Shard& shard, const PageSinkOptions& options)
+    : store_(std::move(store)), shard_(shard), name_(options.database) {
   pages_options_.memory_bytes =
       std::max(options.memory_bytes.value_or(default_memory_bytes()), kMemoryBytesMin);
   if (options.raw) pages_options_.normalizer = UrlNormalizer::raw();
@@ -37,7 +38,8 @@ Result<PageSink> PageSink::open(const PageSinkOptions& options) {
       has_urls = view.info().has_urls;
     }
   }
-  PageSink sink(std::move(store), options);
+  CRAWLSTORE_TRY(const Shard shard, read_shard(store));
+  PageSink sink(std::move(store), shard, options);
   if (has_urls) CRAWLSTORE_TRY(sink.open_database(*has_urls));
   return sink;
 }
@@ -77,6 +79,12 @@ Result<void> PageSink::add(const CrawlEvent& event, model::PageNaming naming) {
                         std::all_of(event.links.begin(), event.links.end(),
                                     [this](const auto& link) { return takes_index(link.index); }));
   if (!is_near) return fail(Errc::kInvalidArgument, kIndexTooFar);
+  const bool is_here = shard_.is_alone() || naming == model::PageNaming::kIndexes ||
+                       event.kind == CrawlEventKind::kKnown || shard_.has(url_host(event.url));
+  if (!is_here) {
+    ++elsewhere_count_;
+    return {};
+  }
   return pages_->add(event);
 }
 

@@ -12,6 +12,7 @@
 
 #include <crawlstore/pages.h>
 #include <crawlstore/ranking.h>
+#include <crawlstore/shard.h>
 
 #include "model/event_json.h"
 
@@ -42,10 +43,12 @@ class PageSink {
   static constexpr const char* kIndexTooFar =
       "an index is far above all before it, and each index below it would be a page: number pages "
       "from 0 on without gaps, or give import --index-gap N (default: 268,435,456)";
+  /// An event of a page of another shard is counted and left out; that a page is known is not.
   /// errors  kCancelled: `progress` stopped a superstep, the event was taken all the same;
   ///         kTypeMismatch: the event names pages in another way than the database;
   ///         kInvalidArgument: a rule for events; those of PageDb::add()
   Result<void> add(const CrawlEvent& event, model::PageNaming naming);
+  [[nodiscard]] std::uint64_t elsewhere_count() const { return elsewhere_count_; }
   /// The superstep, and OPIC in its commit where that is in use; returns how many pages gave their
   /// cash on then. Without a database nothing happens. errors of merge_with_opic(), kCancelled too:
   /// the edits still wait
@@ -59,14 +62,16 @@ class PageSink {
   Result<void> close();
 
  private:
-  PageSink(Store store, const PageSinkOptions& options);
+  PageSink(Store store, const Shard& shard, const PageSinkOptions& options);
   Result<void> open_database(bool has_urls);
 
   Store store_;
+  Shard shard_;
   std::string name_;
   PagesOptions pages_options_;
   std::optional<PageDb> pages_;
   PagesStatus first_status_;
+  std::uint64_t elsewhere_count_ = 0;
   std::uint64_t index_end_ = 0;  // as it was when it was last asked for; it only grows
 };
 

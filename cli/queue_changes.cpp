@@ -82,7 +82,7 @@ Result<std::uint64_t> for_each_scored(const PageView& pages, const ScoreView& sc
       return fail(Errc::kCancelled, "cancelled");
     }
     CRAWLSTORE_TRY(const auto state, pages.state(page));
-    if (state == PageState::kGone) continue;
+    if (state == PageState::kGone || state == PageState::kElsewhere) continue;
     if (change.only_unfetched && state != PageState::kKnown) continue;
     CRAWLSTORE_TRY(const auto score, scores.score(page));
     if (!score) {

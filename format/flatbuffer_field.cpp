@@ -272,6 +272,7 @@ Fields describe_pages(std::span<const std::byte> bytes) {
     out.number("events", place_of(pages, P::VT_EVENTS), pages.events());
     out.number("fresh_keys", place_of(pages, P::VT_FRESH_KEYS), pages.fresh_keys());
     out.text("normalizer", pages.normalizer());
+    out.number("elsewhere_count", place_of(pages, P::VT_ELSEWHERE_COUNT), pages.elsewhere_count());
   };
   return describe_buffer<fb::Pages>(bytes, 0, describe);
 }

@@ -17,6 +17,9 @@ using Broken = const char*;
 Broken check_counts(const PagesTable& table) {
   if (table.page_count > kPagesMax) return "there are too many pages";
   if (table.crawled_count > table.page_count) return "more pages were crawled than there are";
+  if (table.elsewhere_count > table.page_count - table.crawled_count) {
+    return "more pages were crawled, or are of other shards, than there are";
+  }
   if (table.link_count != 0 && table.page_count == 0) return "there are links, but no pages";
   return nullptr;
 }
@@ -60,7 +63,8 @@ std::vector<std::byte> encode_pages_table(const PagesTable& table) {
       table.link_count, table.event_count, table.superstep_count, table.collision_count,
       table.unparsed_count, table.keys.value, table.origins.value, table.records.value,
       table.out_links.value, table.in_links.value, table.gone_links.value, table.events.value,
-      table.fresh_keys.value, table.normalizer.empty() ? nullptr : table.normalizer.c_str()));
+      table.fresh_keys.value, table.normalizer.empty() ? nullptr : table.normalizer.c_str(),
+      table.elsewhere_count));
   return padded_bytes(builder);
 }
 
@@ -91,6 +95,7 @@ Result<PagesTable> parse_pages_table(std::span<const std::byte> bytes) {
   table.events = {from.events()};
   table.fresh_keys = {from.fresh_keys()};
   table.normalizer = view_of(from.normalizer());
+  table.elsewhere_count = from.elsewhere_count();
   Broken broken = check_counts(table);
   if (broken == nullptr) broken = check_normalizer(table);
   if (broken == nullptr) broken = check_segments(table);

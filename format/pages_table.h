@@ -31,6 +31,7 @@ struct PagesTable {
   bool has_urls = true;               ///< false: pages are known by index only
   std::uint64_t page_count = 0;       ///< indexes given so far
   std::uint64_t crawled_count = 0;    ///< pages that were crawled at least once
+  std::uint64_t elsewhere_count = 0;  ///< pages of other shards
   std::uint64_t link_count = 0;       ///< distinct pairs of pages, as of now
   std::uint64_t event_count = 0;      ///< edits that wait
   std::uint64_t superstep_count = 0;  ///< for display

@@ -96,6 +96,7 @@ const char* check_uncrawled(const PageRecord& record) {
 
 const char* check_crawled(const PageRecord& record) {
   if (record.state == PageState::kKnown) return "a page that is only known was crawled";
+  if (record.state == PageState::kElsewhere) return "a page of another shard was crawled";
   if (record.first_crawl_us < 0 || record.last_crawl_us < record.first_crawl_us) {
     return "the time of a crawl is out of range";
   }

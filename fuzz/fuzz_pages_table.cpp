@@ -40,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto table = parse_pages_table(std::as_bytes(std::span(data, size)));
   if (!table) return 0;
   require(table->page_count <= kPagesMax && table->crawled_count <= table->page_count);
+  require(table->elsewhere_count <= table->page_count - table->crawled_count);
   check_segments(*table);
   require(parse_pages_table(encode_pages_table(*table)) == table);
   return 0;

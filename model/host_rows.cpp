@@ -126,6 +126,10 @@ class HostCounter {
     const auto count_of = [&](PageState state) {
       return run_.state_counts[static_cast<std::size_t>(state)];
     };
+    if (count_of(PageState::kElsewhere) == run_.page_count) {
+      run_ = {};
+      return {};
+    }
     const std::uint64_t crawled = count_of(PageState::kCrawled);
     const std::uint64_t readable = run_.page_count - run_.unreadable_count;
     const double share = static_cast<double>(crawled) / static_cast<double>(readable);

@@ -43,14 +43,18 @@ std::vector<Field> default_database_fields(const std::vector<PagesInfo>& databas
     return info.name == PageDb::kDefaultName;
   });
   const PagesInfo info = found == databases.end() ? PagesInfo{} : *found;
-  return {{"page_count", Unit::kCount, info.page_count},
-          {"crawled_count", Unit::kCount, info.crawled_count},
-          {"link_count", Unit::kCount, info.link_count},
-          {"bits_per_link", Unit::kRatio, bits_per_link(info)},
-          {"in_bits_per_link", Unit::kRatio, in_bits_per_link(info)},
-          {"bytes_per_page", Unit::kRatio, bytes_per_page(info)},
-          {"edit_count", Unit::kCount, info.event_count},
-          {"collision_count", Unit::kCount, info.collision_count}};
+  std::vector<Field> fields{{"page_count", Unit::kCount, info.page_count},
+                            {"crawled_count", Unit::kCount, info.crawled_count},
+                            {"link_count", Unit::kCount, info.link_count},
+                            {"bits_per_link", Unit::kRatio, bits_per_link(info)},
+                            {"in_bits_per_link", Unit::kRatio, in_bits_per_link(info)},
+                            {"bytes_per_page", Unit::kRatio, bytes_per_page(info)},
+                            {"edit_count", Unit::kCount, info.event_count},
+                            {"collision_count", Unit::kCount, info.collision_count}};
+  if (!info.shard.is_alone()) {
+    fields.push_back({"elsewhere_count", Unit::kCount, info.elsewhere_count});
+  }
+  return fields;
 }
 
 Table page_databases_table(const std::vector<PagesInfo>& databases) {
@@ -106,22 +110,28 @@ Table supersteps_table(const std::vector<DatabaseSuperstep>& supersteps) {
 
 Document import_view(const ImportCounts& counts, const PagesStatus& before,
                      const PagesStatus& after) {
-  return {{{"line_count", Unit::kCount, counts.lines},
-           {"event_count", Unit::kCount, counts.events},
-           {"skipped_count", Unit::kCount, counts.skipped},
-           {"refused_count", Unit::kCount, counts.refused},
-           {"cut_count", Unit::kCount, counts.cut},
-           {"refused_link_count", Unit::kCount, counts.refused_links},
-           {"refused_input_count", Unit::kCount, counts.refused_inputs},
-           {"new_page_count", Unit::kCount, after.page_count - before.page_count},
-           {"page_count", Unit::kCount, after.page_count},
-           {"crawled_count", Unit::kCount, after.crawled_count},
-           {"link_count", Unit::kCount, after.link_count},
-           {"edit_count", Unit::kCount, after.edit_count},
-           {"superstep_count", Unit::kCount, after.superstep_count - before.superstep_count},
-           {"collision_count", Unit::kCount, after.collision_count - before.collision_count},
-           {"unparsed_count", Unit::kCount, after.unparsed_count - before.unparsed_count}},
-          {}};
+  Document document{
+      {{"line_count", Unit::kCount, counts.lines},
+       {"event_count", Unit::kCount, counts.events},
+       {"skipped_count", Unit::kCount, counts.skipped},
+       {"refused_count", Unit::kCount, counts.refused},
+       {"cut_count", Unit::kCount, counts.cut},
+       {"refused_link_count", Unit::kCount, counts.refused_links},
+       {"refused_input_count", Unit::kCount, counts.refused_inputs},
+       {"new_page_count", Unit::kCount, after.page_count - before.page_count},
+       {"page_count", Unit::kCount, after.page_count},
+       {"crawled_count", Unit::kCount, after.crawled_count},
+       {"link_count", Unit::kCount, after.link_count},
+       {"edit_count", Unit::kCount, after.edit_count},
+       {"superstep_count", Unit::kCount, after.superstep_count - before.superstep_count},
+       {"collision_count", Unit::kCount, after.collision_count - before.collision_count},
+       {"unparsed_count", Unit::kCount, after.unparsed_count - before.unparsed_count}},
+      {}};
+  if (counts.elsewhere != 0 || after.elsewhere_count != 0) {
+    document.fields.push_back({"elsewhere_event_count", Unit::kCount, counts.elsewhere});
+    document.fields.push_back({"elsewhere_count", Unit::kCount, after.elsewhere_count});
+  }
+  return document;
 }
 
 }  // namespace crawlstore::model

@@ -42,6 +42,7 @@ struct ImportCounts {
   std::uint64_t cut = 0;             ///< lines that went on after the TAB that ends a URL
   std::uint64_t refused_links = 0;   ///< of lines that were taken
   std::uint64_t refused_inputs = 0;  ///< that are no text, or no events
+  std::uint64_t elsewhere = 0;       ///< events of pages of other shards, left out
 };
 /// Counts, and what became of the database between two states of it.
 Document import_view(const ImportCounts& counts, const PagesStatus& before,

@@ -92,6 +92,8 @@ std::string why_not_waiting(const std::optional<PageInfo>& page) {
       return "robots.txt forbids it; " + crawled_before(*page);
     case PageState::kDuplicate:
       return "Another page has its content; " + crawled_before(*page);
+    case PageState::kElsewhere:
+      return "Another shard has it.";
   }
   return {};
 }

@@ -48,6 +48,8 @@ Result<Table> scheduled_states(const PageView& pages, const FrontierView& fronti
               {}};
   for (std::size_t state = 0; state < kPageStateCount; ++state) {
     const auto& [absent, waiting, later, leased] = counts[state];
+    const bool is_of_others = static_cast<PageState>(state) == PageState::kElsewhere;
+    if (is_of_others && pages.info().elsewhere_count == 0) continue;
     table.rows.push_back({std::string(name_of(static_cast<PageState>(state))),
                           absent + waiting + later + leased, waiting, later, leased, absent});
   }

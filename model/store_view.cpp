@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <crawlstore/shard.h>
+
 #include "model/pages_view.h"
 #include "model/verify_view.h"
 
@@ -124,7 +126,13 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
   if (!databases) problem = databases.error();
   if (!drums) problem = drums.error();
 
+  const auto shard = read_shard(snapshot);
+  if (!shard) problem = shard.error();
+
   Document document{store_fields(info), {}};
+  if (shard && !shard->is_alone()) {
+    document.fields.push_back({"shard", Unit::kText, to_text(*shard)});
+  }
   const auto add = [&document](Field field, bool is_known) {
     if (!is_known) field.value = {};
     document.fields.push_back(std::move(field));

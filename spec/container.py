@@ -16,7 +16,7 @@ RUN_END = struct.Struct('<4sHHQQQQQQQ')
 FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
 SLOTS = ((0, 0, 16384), (1, 0, 32768), (0, 1, 49152), (1, 1, 65536))
 ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
-KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 127}
+KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 255}
 KINDS = {1: ('drum', 1), 2: ('drum_partition', 1), 3: ('drum_key_log', 2),
          4: ('drum_aux_log', 2), 5: ('drum_results', 2), 6: ('pages', 1), 7: ('page_origins', 2),
          8: ('page_records', 3), 9: ('out_links', 2), 10: ('in_links', 2), 11: ('gone_links', 2),

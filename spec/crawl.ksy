@@ -817,6 +817,7 @@ types:
       - {id: events, type: 'fb_number(root.table, 14, 8)'}
       - {id: fresh_keys, type: 'fb_number(root.table, 15, 8)'}
       - {id: normalizer, type: 'fb_string(root.table, 16)'}
+      - {id: elsewhere_count, type: 'fb_number(root.table, 17, 8)'}
 
   uint:
     doc: A number of `size` bytes, not signed; 0 of no bytes.

@@ -16,13 +16,14 @@ PAGES_MAX, M64 = 1 << 40, (1 << 64) - 1
 URL_MAX, HASH_MAX, MESSAGE_MAX = 16777216, 64, 67108864
 TILE_PAGES, BLOCK_ROWS_MAX, BLOCK_LINKS_MAX = 8192, 16777216, 268435456
 PAGE_KEYS = 3                                   # the key scheme
-STATES = ('known', 'crawled', 'gone', 'failed', 'redirect', 'denied', 'duplicate')
-FAILED, REDIRECT = 3, 7                         # a state, a kind of events
+STATES = ('known', 'crawled', 'gone', 'failed', 'redirect', 'denied', 'duplicate',
+          'elsewhere')
+FAILED, ELSEWHERE, REDIRECT = 3, 7, 7           # two states, a kind of events
 EVENTS = crawl_events.KINDS
 
 Pages = namedtuple('Pages', 'flags page_count crawled_count link_count event_count '
                    'superstep_count collision_count unparsed_count keys origins records out_links '
-                   'in_links gone_links events fresh_keys normalizer')
+                   'in_links gone_links events fresh_keys normalizer elsewhere_count')
 OriginRun = namedtuple('OriginRun', 'first_page origins')           # origins: [Origin]
 Origin = namedtuple('Origin', 'url linked_from depth by_redirect')  # linked_from: None of none
 # first_crawl and last_crawl: None if there was none; score: the bits of it
@@ -38,13 +39,13 @@ def parse_pages(payload):
         demand(len(payload) % 8 == 0, 'Pages rule 1: length')
         root = Buffer(payload).root()
         pages = Pages(root.scalar(0, 'I'), *(root.scalar(n, 'Q') for n in range(1, 16)),
-                      root.string(16))
+                      root.string(16), root.scalar(17, 'Q'))
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Pages rule 1: %s' % error) from None
     demand(pages.flags <= 1, 'Pages rule 1: flags')
     demand(valid_name(pages.normalizer) and (pages.flags or not pages.normalizer),
            'Pages rule 1: normalizer')
-    demand(pages.crawled_count <= pages.page_count <= PAGES_MAX and
+    demand(pages.crawled_count + pages.elsewhere_count <= pages.page_count <= PAGES_MAX and
            (pages.page_count or not pages.link_count), 'Pages rule 2')
     demand((pages.keys == 0) == (pages.flags == 0) and
            (pages.keys or not pages.fresh_keys) and
@@ -163,7 +164,7 @@ def parse_record_tile(payload, record_count=None):
             values.append([base + s - 1 if s else None for s in stored])
         else:
             values.append([base + s for s in stored])
-    limits = (6, 0xFFFFFFFF, 0xFFFFFFFF, M64 >> 1, M64 >> 1, 0xFFFFFFFF, hash_bytes, 0xFFFF,
+    limits = (7, 0xFFFFFFFF, 0xFFFFFFFF, M64 >> 1, M64 >> 1, 0xFFFFFFFF, hash_bytes, 0xFFFF,
               0xFFFFFFFF)
     demand(all(0 <= value <= limit for column, limit in zip(values, limits)
                for value in column if value is not None), 'Record tiles rule 3')
@@ -175,7 +176,8 @@ def parse_record_tile(payload, record_count=None):
             demand(state != 1 and changes == 0 and first is None and span == 0 and end == begin,
                    'Record tiles rule 5')
         else:
-            demand(state != 0 and first is not None and changes < crawls, 'Record tiles rule 6')
+            demand(state not in (0, ELSEWHERE) and first is not None and changes < crawls,
+                   'Record tiles rule 6')
         demand(score >> 23 & 0xFF != 0xFF, 'Record tiles rule 7')
         demand((failures != 0) == (state == FAILED), 'Record tiles rule 10')
         records.append(Record(state, crawls, changes, first, None if first is None else
@@ -406,6 +408,7 @@ def check_pages(segment, segments, parsed, key_seed):
     demand(len(origins) == (pages.page_count if keys else 0) and
            len(records) == pages.page_count, 'Pages rule 8')
     demand(sum(record.crawl_count > 0 for record in records) == pages.crawled_count and
+           sum(record.state == ELSEWHERE for record in records) == pages.elsewhere_count and
            len(events) == pages.event_count, 'Pages rule 9')
     demand(all(max([page] + links[-1:]) < pages.page_count
                for way in link_runs for run in way for page, links in run.rows), 'Pages rule 10')

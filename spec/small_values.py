@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The payload of small values."""
+import re
 import struct
 
 from drum import ascends, demand
 from container import VALUES, up, valid_name
 
-HEADER_BYTES, VALUES_MAX, VALUE_BYTES_MAX = 16, 1024, 4096
+HEADER_BYTES, VALUES_MAX, VALUE_BYTES_MAX, SHARDS_MAX = 16, 1024, 4096, 4096
+
+
+def is_shard(value):
+    """Whether it says I/N."""
+    form = re.fullmatch(rb'(0|[1-9][0-9]{0,4})/([1-9][0-9]{0,4})', value)
+    return form is not None and 2 <= int(form[2]) <= SHARDS_MAX and int(form[1]) < int(form[2])
 
 
 def parse_values(payload, record_count=None):
@@ -28,6 +35,7 @@ def parse_values(payload, record_count=None):
            'Small values rule 3')
     demand(all(len(value) <= VALUE_BYTES_MAX for _, value in found), 'Small values rule 4')
     demand(not any(payload[at:]), 'Small values rule 5')
+    demand(is_shard(dict(found).get(b'.shard', b'0/2')), 'Small values rule 7')
     demand(record_count in (None, value_count), 'Segments rule 1: record_count')
     return dict(found)
 

@@ -39,12 +39,14 @@ bool draw_letter(ImDrawList& list, ImWchar letter, ImVec2 at, float radius, Colo
 
 /// Whether the shape of a state is only its outline.
 bool is_hollow(PageState state) {
-  return state == PageState::kKnown || state == PageState::kGone || state == PageState::kDenied;
+  return state == PageState::kKnown || state == PageState::kGone || state == PageState::kDenied ||
+         state == PageState::kElsewhere;
 }
 
 ImWchar letter_of(PageState state) {
   switch (state) {
     case PageState::kKnown:
+    case PageState::kElsewhere:
     case PageState::kCrawled:
       return 0x25cf;  // a disc
     case PageState::kRedirect:
@@ -78,9 +80,9 @@ void draw_diamond(ImVec2 at, float radius, Colour colour, float line) {
   list.AddQuad(left, top, right, bottom, colour, line);
 }
 
-/// A second sign beside colour: crawled is full, known a ring, failed a square, gone hollow, a
-/// redirect a diamond, denied a hollow one, a duplicate a triangle. The outline is there for
-/// colours that are near that of the ground.
+/// A second sign beside colour: crawled is full, known and elsewhere a ring, failed a square, gone
+/// hollow, a redirect a diamond, denied a hollow one, a duplicate a triangle. The outline is there
+/// for colours that are near that of the ground.
 void draw_shape(const Ui& ui, PageState state, ImVec2 at, float radius, Colour colour) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 low(at.x - radius, at.y - radius);
@@ -111,6 +113,7 @@ void draw_shape(const Ui& ui, PageState state, ImVec2 at, float radius, Colour c
       list.AddTriangle(ImVec2(at.x, low.y), high, ImVec2(low.x, high.y), outline, 1);
       break;
     case PageState::kKnown:
+    case PageState::kElsewhere:
       list.AddCircleFilled(at, radius, ui.palette.panel);
       list.AddCircle(at, radius, colour, 0, line);
       break;

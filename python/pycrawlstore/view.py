@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 #: States of pages, by number: pandas.Categorical.from_codes(codes, pc.STATES) names them.
-STATES = ("known", "crawled", "gone", "failed", "redirect", "denied", "duplicate")
+STATES = ("known", "crawled", "gone", "failed", "redirect", "denied", "duplicate", "elsewhere")
 NO_PAGE = 2**64 - 1
 TOO_LARGE = 85
 URL_BUFFER_BYTES = 1 << 23

@@ -8,7 +8,7 @@ namespace {
 
 static_assert(CRWL_EVENT_DUPLICATE == static_cast<int>(crawlstore::CrawlEventKind::kDuplicate));
 static_assert(CRWL_EVENT_REDIRECT == static_cast<int>(crawlstore::CrawlEventKind::kRedirect));
-static_assert(static_cast<int>(crawlstore::PageState::kDuplicate) == 6);
+static_assert(static_cast<int>(crawlstore::PageState::kElsewhere) == 7);
 // A struct without padding at its end can grow without a doubt about what a caller has set.
 static_assert(sizeof(crwl_error) == 552 && sizeof(crwl_event) == 112);
 static_assert(sizeof(crwl_store_options) == 32 && sizeof(crwl_seen_options) == 16);

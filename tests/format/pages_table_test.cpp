@@ -17,6 +17,7 @@ PagesTable sample() {
   table.superstep_count = 7;
   table.collision_count = 1;
   table.unparsed_count = 2;
+  table.elsewhere_count = 60;
   table.keys = {2};
   table.origins = {3};
   table.records = {4};
@@ -65,6 +66,8 @@ TEST(PagesTable, RefusesWhatContradictsItself) {
   const std::vector<std::function<void(PagesTable&)>> faults{
       [](auto& t) { t.page_count = kPagesMax + 1; },
       [](auto& t) { t.crawled_count = t.page_count + 1; },
+      [](auto& t) { t.elsewhere_count = t.page_count - t.crawled_count + 1; },
+      [](auto& t) { t.elsewhere_count = ~std::uint64_t{0}; },
       [](auto& t) { t.keys = {}; },
       [](auto& t) {
         t.has_urls = false;
@@ -78,7 +81,7 @@ TEST(PagesTable, RefusesWhatContradictsItself) {
       [](auto& t) { t.in_links = {}; },
       [](auto& t) { t.gone_links = t.keys; },
       [](auto& t) {
-        t.page_count = t.crawled_count = 0;
+        t.page_count = t.crawled_count = t.elsewhere_count = 0;
         t.origins = t.records = {};
       },
   };

@@ -234,8 +234,8 @@ TEST(RecordTile, RejectsResultsOfCrawlsThatNeverWere) {
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.first_crawl_us = 1; }), results);
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.last_crawl_us = 1; }), results);
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.hash_bytes = 1; }), results);
-  for (const auto state :
-       {PageState::kGone, PageState::kRedirect, PageState::kDenied, PageState::kDuplicate}) {
+  for (const auto state : {PageState::kGone, PageState::kRedirect, PageState::kDenied,
+                           PageState::kDuplicate, PageState::kElsewhere}) {
     EXPECT_EQ(rule({}, [state](PageRecord& page) { page.state = state; }), "accepted");
   }
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.status = 404; }), "accepted");
@@ -258,7 +258,9 @@ TEST(RecordTile, RejectsCrawlsWithoutResults) {
             "the time of a crawl is out of range");
   EXPECT_EQ(rule(page, [](PageRecord& it) { it.first_crawl_us = -1; }),
             "the time of a crawl is out of range");
-  EXPECT_EQ(rule(page, [](PageRecord& it) { it.state = PageState{7}; }),
+  EXPECT_EQ(rule(page, [](PageRecord& it) { it.state = PageState::kElsewhere; }),
+            "a page of another shard was crawled");
+  EXPECT_EQ(rule(page, [](PageRecord& it) { it.state = PageState{8}; }),
             "the state of a page is unknown");
   const Bytes bytes = encoded(sample());
   const auto first = column_bytes(bytes, RecordColumnId::kFirstCrawl);

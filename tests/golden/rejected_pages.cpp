@@ -76,6 +76,8 @@ void add_tables(Maker& make) {
   });
   pages("pages_over_2_to_40", [](auto& t) { t.page_count = (std::uint64_t{1} << 40) + 1; });
   pages("pages_crawled_over_pages", [](auto& t) { t.crawled_count = t.page_count + 1; });
+  pages("pages_crawled_and_elsewhere_over_pages",
+        [](auto& t) { t.elsewhere_count = t.page_count - t.crawled_count + 1; });
   pages(
       "pages_links_without_pages", [](auto& t) { t.link_count = 1; }, "pages_none");
   pages("pages_keys_without_urls", [](auto& t) { t.has_urls = false; });
@@ -124,6 +126,7 @@ void add_tables(Maker& make) {
   pages(
       "pages_fewer_than_records", [](auto& t) { t.page_count -= 1; }, "graph");
   pages("pages_crawled_count", [](auto& t) { t.crawled_count -= 1; });
+  pages("pages_elsewhere_count", [](auto& t) { t.elsewhere_count = 1; });
   pages("pages_event_count", [](auto& t) { t.event_count += 1; });
 }
 

@@ -14,6 +14,11 @@ void add_rejected_values(Maker& make) {
     make.payload("values_" + name.substr(name.find('_', 5) + 1), kBase, SegmentKind::kValues,
                  [&](Bytes& bytes) { bytes = payload; });
   }
+  make.payload("values_shard_beyond", kBase, SegmentKind::kValues, [&](Bytes& bytes) {
+    constexpr std::string_view kText = "3/3";
+    const format::SmallValue value{".shard", std::as_bytes(std::span(kText))};
+    bytes = format::encode_values(std::span(&value, 1));
+  });
   const auto entry = [&](const std::string& name, Errc error, const auto& change) {
     make.directory(
         name, kBase, [&](CraftedFile& file) { change(file.segment(SegmentKind::kValues)); }, error);

@@ -35,13 +35,13 @@ struct Scratch {
   std::shared_ptr<MemoryFile> file = make_memory_file({});
   std::optional<Store> store;
 
-  Scratch() {
+  explicit Scratch(std::uint64_t features = 0) {
     format::Identity identity{};
     for (std::size_t i = 0; i < identity.uuid.size(); ++i) identity.uuid[i] = std::byte(i + 1);
     identity.key_seed = 42;
     identity.created_us = kTimeUs;
     const auto storage = open_memory_storage(file, OpenMode::kWrite);
-    must(container::write_empty_store(*storage, identity, kTimeUs));
+    must(container::write_empty_store(*storage, identity, kTimeUs, features));
     open();
   }
   void open() {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The valid golden files of page databases.
+#include <crawlstore/page_key.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/queue.h>
 #include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
+#include <crawlstore/shard.h>
 
+#include "base/inside.h"
 #include "format/link_block.h"
 #include "format/link_index.h"
 #include "format/origin_block.h"
@@ -15,6 +18,7 @@
 #include "format/score_array.h"
 #include "golden/crafted_dense.h"
 #include "golden/valid_maker.h"
+#include "values/pending_values.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -69,6 +73,28 @@ std::vector<std::byte> pages_file() {
     must(pages.add(event));
   }
   must(pages.add(event_of(CrawlEventKind::kGone, "http://seed.test/")));
+  must(pages.close());
+  return scratch.close();
+}
+
+/// The last shard of three: pages of its own, and elsewhere, where links and edits name them; one
+/// of these is forgotten.
+std::vector<std::byte> shard_file() {
+  Scratch scratch(format::kShardsFeature);
+  const std::string shard = "2/3";
+  must(values::set_reserved(Inside::of(*scratch.store).shared_from_this(), values::kShardName,
+                            std::as_bytes(std::span(shard))));
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  std::vector<std::string> urls;
+  for (char host = 'a'; host <= 'l'; ++host)
+    urls.push_back(std::string("http://") + host + ".test/");
+  for (const std::string& url : urls) {
+    if (shard_of(url_host(url), 3) == 2)
+      must(pages.add(page_at(url, 1, {urls[0], urls[5], urls[9]})));
+  }
+  must(pages.add(event_of(CrawlEventKind::kKnown, urls[4])));
+  must(pages.merge());
+  must(pages.forget([&](std::string_view url) { return url == urls[4]; }));
   must(pages.close());
   return scratch.close();
 }
@@ -406,6 +432,7 @@ void add_valid_pages(std::vector<GoldenFile>& files) {
   files.push_back({"pages", pages_file()});
   files.push_back({"pages_none", no_pages_file()});
   files.push_back({"pages_raw", raw_pages_file()});
+  files.push_back({"pages_elsewhere", shard_file()});
   files.push_back({"pages_of_sites", site_file(false)});
   files.push_back({"pages_forgotten", site_file(true)});
   files.push_back({"pages_compacted", compacted_file()});

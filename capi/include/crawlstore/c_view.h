@@ -47,7 +47,8 @@ int crwl_view_find(const crwl_view* view, const char* url, size_t url_bytes, uin
 ///   row_count    gets the rows that were filled: fewer than `capacity` where pages end, or where
 ///                url_capacity does
 ///   linked_from  the page that linked to it first; UINT64_MAX: a seed
-///   state        0 known, 1 crawled, 2 gone, 3 failed, 4 redirect, 5 denied, 6 duplicate
+///   state        0 known, 1 crawled, 2 gone, 3 failed, 4 redirect, 5 denied, 6 duplicate,
+///                7 elsewhere (of another shard)
 ///   *_crawl_us   microseconds since 1970 in UTC; 0: never
 ///   urls         the texts, one after another; url_ends: where each ends, `capacity` entries
 ///   url_capacity of urls, in bytes; both are NULL, or none

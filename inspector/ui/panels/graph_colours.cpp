@@ -54,7 +54,8 @@ GraphColours colour_by_state(const Palette& palette, const std::vector<GraphNode
        {"failed (square)", palette.hues[4]},
        {"redirect (diamond)", palette.hues[1]},
        {"denied (hollow diamond)", palette.hues[5]},
-       {"duplicate (triangle)", palette.hues[3]}}};
+       {"duplicate (triangle)", palette.hues[3]},
+       {"elsewhere (ring)", palette.hues[0]}}};
   std::array<bool, kPageStateCount> is_there{true, true, true, true};  // the usual ones always
   for (const GraphNode& node : nodes) {
     const std::size_t place = static_cast<std::size_t>(node.state) % states.size();

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include <crawlstore/crawl_event.h>
+#include <crawlstore/shard.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/types.h>
 
@@ -36,13 +37,15 @@ struct PagesInfo {
   std::string name;
   bool has_urls = true;
   std::uint64_t page_count = 0;
-  std::uint64_t crawled_count = 0;  ///< crawled at least once
-  std::uint64_t link_count = 0;     ///< distinct pairs of pages
-  std::uint64_t event_count = 0;    ///< edits that wait in the file
+  std::uint64_t crawled_count = 0;    ///< crawled at least once
+  std::uint64_t elsewhere_count = 0;  ///< of other shards: shard.h
+  std::uint64_t link_count = 0;       ///< distinct pairs of pages
+  std::uint64_t event_count = 0;      ///< edits that wait in the file
   std::uint64_t superstep_count = 0;
   std::uint64_t collision_count = 0;  ///< URLs left out because another URL has their key
   std::uint64_t unparsed_count = 0;   ///< pages whose URL no parser takes, kept as it is
   std::string normalizer;             ///< UrlNormalizer::name()
+  Shard shard{};                      ///< that the file is
   /// Allocated bytes, checksums and padding included. 0 where there is nothing.
   std::uint64_t key_bytes = 0;
   std::uint64_t origin_bytes = 0;

@@ -110,9 +110,9 @@ struct PagesStatus {
   std::uint64_t unparsed_count = 0;  ///< pages whose URL no parser takes, kept as it is
   std::uint64_t memory_bytes = 0;    ///< of what waits
   bool has_urls = true;
-  /// Edits may name indexes below it, as of now: the largest that was named, and index_gap_max
-  /// more. 0 where pages have URLs.
+  /// Edits may name indexes below it now: index_gap_max above the largest named. 0 with URLs.
   std::uint64_t index_end = 0;
+  std::uint64_t elsewhere_count = 0;  ///< of other shards: shard.h
 };
 
 class PageDb {
@@ -134,9 +134,9 @@ class PageDb {
   /// replace those of an earlier crawl. A content hash that differs counts as a change.
   ///   errors  kTooLarge (a URL whose normal form is over 16 MiB, hash over 64 bytes),
   ///           kInvalidArgument (score that is not finite, time before 1970, index where there are
-  ///           URLs or the other way round, an index not below PagesStatus::index_end); those of
-  ///           merge(), when memory was full: the edit was taken all the same (kCancelled: memory
-  ///           grows, and the next edit begins the superstep anew), but not if progress throws
+  ///           URLs or the other way round, or not below index_end; a page of another shard);
+  ///           those of merge(), when memory was full: the edit was taken all the same (kCancelled:
+  ///           memory grows, the next edit begins the superstep anew), but not if progress throws
   ///   cost    hashes every URL; amortised, its share of a superstep
   [[nodiscard]] Result<void> add(const CrawledPage& page);
   /// Any edit. Also kInvalidArgument: a redirect has no link, or several.

@@ -69,8 +69,8 @@ struct RankReport {
 /// teleports go, which is never to pages that were forgotten. Edits that wait are not seen.
 ///   errors  kUnknownName (no such database), kInvalidArgument (options; seeds that are no pages;
 ///           content scores that are negative, or all 0; all pages were forgotten; hosts of pages
-///           without URLs), kCancelled, kOutOfMemory, kNoSpace and the like, of `folder` too: the
-///           array before stays
+///           without URLs; one shard of several), kCancelled, kOutOfMemory, kNoSpace and the like,
+///           of `folder` too: the array before stays
 ///   cost    reads the links twice; memory: about 4 bytes a link and 40 a page (doubles: 70). By
 ///           host and domain all keys, links once and a URL of each host; 12 bytes a page and up to
 ///           16 a pair of hosts, on top

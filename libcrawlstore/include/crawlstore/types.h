@@ -107,10 +107,11 @@ enum class PageState : std::uint8_t {
   kRedirect = 4,   ///< the last fetch was led elsewhere
   kDenied = 5,     ///< robots.txt forbids it
   kDuplicate = 6,  ///< another page has its content
+  kElsewhere = 7,  ///< of another shard (shard.h), whatever became of it there
 };
 
 /// States of pages; they are numbered from 0 on.
-inline constexpr std::size_t kPageStateCount = 7;
+inline constexpr std::size_t kPageStateCount = 8;
 
 /// The computation that scores come from; the numbers are in spec/registry.md.
 enum class Scorer : std::uint16_t {

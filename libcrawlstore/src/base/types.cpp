@@ -45,6 +45,8 @@ std::string_view name_of(PageState state) {
       return "denied";
     case PageState::kDuplicate:
       return "duplicate";
+    case PageState::kElsewhere:
+      return "elsewhere";
   }
   return "unknown";
 }

@@ -5,6 +5,7 @@
 
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "container/superblocks.h"
 #include "format/directory.h"
 #include "format/endian.h"
@@ -28,7 +29,7 @@ Result<format::Identity> make_identity(std::int64_t time_us) {
 }
 
 Result<void> write_empty_store(Storage& storage, const format::Identity& identity,
-                               std::int64_t time_us) {
+                               std::int64_t time_us, std::uint64_t features) {
   const format::Identity sealed = format::seal_identity(identity);
   format::DirectoryRoot root;
   root.generation = {1};
@@ -36,6 +37,7 @@ Result<void> write_empty_store(Storage& storage, const format::Identity& identit
 
   format::Superblock superblock{};
   superblock.generation = 1;
+  superblock.features_incompat = features;
   superblock.commit_time_us = time_us;
   superblock.high_water_bytes = format::kDataStart + format::root_extent_bytes(payload.size());
   superblock.root_offset_bytes = format::kDataStart;
@@ -48,6 +50,15 @@ Result<void> write_empty_store(Storage& storage, const format::Identity& identit
     CRAWLSTORE_TRY(write_superblock(storage, superblock, sealed.uuid, slot_of(1), copy));
   }
   return {};
+}
+
+Result<void> write_new_store(Storage& storage, const CreateOptions& options,
+                             std::uint64_t features) {
+  const std::int64_t time_us = options.time_us.value_or(now_us());
+  CRAWLSTORE_TRY(auto identity, make_identity(time_us));
+  if (options.uuid) identity.uuid = *options.uuid;
+  if (options.key_seed) identity.key_seed = *options.key_seed;
+  return write_empty_store(storage, identity, time_us, features);
 }
 
 }  // namespace crawlstore::container

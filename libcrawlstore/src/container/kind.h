@@ -13,6 +13,7 @@
 
 #include "container/payload_window.h"
 #include "format/directory.h"
+#include "format/superblock.h"
 
 namespace crawlstore::container {
 
@@ -72,7 +73,7 @@ class KindSet {
 
   [[nodiscard]] std::span<const Kind> all() const { return kinds_; }
   [[nodiscard]] std::span<const format::KindRule> rules() const { return rules_; }
-  /// The bits of features_incompat that the kinds ask for.
+  /// The bits of features_incompat that the kinds ask for, and the one of shards.
   [[nodiscard]] std::uint64_t features() const { return features_; }
   /// The row, or nullptr. O(kinds).
   [[nodiscard]] const Kind* find(SegmentKind kind) const;
@@ -82,7 +83,7 @@ class KindSet {
  private:
   std::vector<Kind> kinds_;
   std::vector<format::KindRule> rules_;  // of kinds_
-  std::uint64_t features_ = 0;
+  std::uint64_t features_ = format::kShardsFeature;
 };
 
 /// Those of this library, for whoever is given no others: crawl_store/kinds.cpp.

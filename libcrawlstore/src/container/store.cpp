@@ -7,7 +7,6 @@
 
 #include <crawlstore/store.h>
 
-#include "base/clock.h"
 #include "container/compact.h"
 #include "container/create.h"
 #include "container/drop_parts.h"
@@ -27,24 +26,13 @@ container::WriterOptions writer_options(const OpenOptions& options) {
   return writer;
 }
 
-struct EmptyStore {
-  format::Identity identity;
-  std::int64_t time_us;
-};
-
-Result<void> fill_empty_store(Storage& storage, void* context) {
-  const auto* empty = static_cast<const EmptyStore*>(context);
-  return container::write_empty_store(storage, empty->identity, empty->time_us);
-}
-
-Result<void> create_empty(const std::string& path, const CreateOptions& options) {
-  EmptyStore empty{};
-  empty.time_us = options.time_us.value_or(now_us());
-  CRAWLSTORE_TRY(auto identity, container::make_identity(empty.time_us));
-  if (options.uuid) identity.uuid = *options.uuid;
-  if (options.key_seed) identity.key_seed = *options.key_seed;
-  empty.identity = identity;
-  return create_file(path, fill_empty_store, &empty);
+Result<void> create_empty(const std::string& path, CreateOptions options) {
+  return create_file(
+      path,
+      [](Storage& storage, void* context) {
+        return container::write_new_store(storage, *static_cast<const CreateOptions*>(context));
+      },
+      &options);
 }
 
 /// A store of this writer. Tells what opening it, which `meter` measured, passed over.

@@ -307,6 +307,8 @@ Result<void> Forgetting::write_records(PagesState& state, const Portion& portion
       }
       if (records[place].crawl_count != 0)
         CRAWLSTORE_TRY(subtract_gone(state.table.crawled_count, 1));
+      if (records[place].state == PageState::kElsewhere)
+        CRAWLSTORE_TRY(subtract_gone(state.table.elsewhere_count, 1));
       records[place] = {};
       records[place].state = PageState::kGone;
     }

@@ -36,6 +36,7 @@ Result<RunContentPtr> check_record_tile(std::span<const std::byte> payload) {
   for (std::uint32_t i = 0; i < tile.page_count(); ++i) {
     CRAWLSTORE_TRY(const auto record, tile.record(i));
     if (record.crawl_count != 0) ++content->crawled_count;
+    if (record.state == PageState::kElsewhere) ++content->elsewhere_count;
   }
   return content;
 }

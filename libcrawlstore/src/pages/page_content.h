@@ -22,6 +22,7 @@ struct EventContent final : container::RunContent {
 struct RecordContent final : container::RunContent {
   using RunContent::RunContent;
   std::uint64_t crawled_count = 0;
+  std::uint64_t elsewhere_count = 0;
 };
 
 /// An EventContent.

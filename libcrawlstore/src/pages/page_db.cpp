@@ -17,6 +17,7 @@
 #include "format/crawl_events.h"
 #include "format/name.h"
 #include "pages/page_db_impl.h"
+#include "values/pending_values.h"
 
 namespace crawlstore {
 namespace {
@@ -38,6 +39,13 @@ Result<void> check_open_options(std::string_view name, const PagesOptions& optio
     return fail(Errc::kInvalidArgument, "index_gap_max must be from 1 to 2^40");
   }
   return {};
+}
+
+/// That a page of another shard is known at most.
+Result<void> check_shard(const pages::PagesState& state, const CrawlEvent& event) {
+  if (event.kind == CrawlEventKind::kKnown || !state.is_elsewhere(event.url)) return {};
+  return fail(Errc::kInvalidArgument,
+              "a page of another shard can be known here, and be linked to, and nothing else");
 }
 
 }  // namespace
@@ -194,6 +202,7 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
     if (event.kind == CrawlEventKind::kRedirect && event.links.empty()) {
       return fail(Errc::kInvalidArgument, "a redirect leads to no page");
     }
+    CRAWLSTORE_TRY(check_shard(state, normal.event));
     CRAWLSTORE_TRY(check_gaps(event));
     tell_unparsed();
     if (store->in_transaction()) {
@@ -214,6 +223,11 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
 
 Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_view name) {
   container::Writer& writer = *store->writer;
+  Shard shard;
+  if ((writer.directory()->superblock.features_incompat & format::kShardsFeature) != 0) {
+    CRAWLSTORE_TRY(const auto* const values, values::PendingValues::of(*store));
+    CRAWLSTORE_TRY(shard, values->shard());
+  }
   if (entry != nullptr) {
     CRAWLSTORE_TRY(auto loaded, pages::load_state(writer, *entry));
     state = std::move(loaded);
@@ -231,6 +245,7 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
     if (options.normalizer && options.has_urls) state.table.normalizer = options.normalizer->name();
     dirty = true;
   }
+  state.shard = shard;
   if (state.table.has_urls) {
     if (store->find(SegmentKind::kDrum, name) != nullptr) {
       return fail(Errc::kTypeMismatch,
@@ -322,7 +337,7 @@ PagesStatus PageDb::status() const {
   const format::PagesTable& table = impl_->state.table;
   PagesStatus status{table.page_count,      table.crawled_count,   table.link_count,     0,
                      table.superstep_count, table.collision_count, table.unparsed_count, 0,
-                     table.has_urls,        impl_->index_end()};
+                     table.has_urls,        impl_->index_end(),    table.elsewhere_count};
   const auto add = [&status](const pages::Batch& batch) {
     status.edit_count += batch.edits().size();
     status.memory_bytes += batch.memory_bytes();

@@ -180,12 +180,14 @@ Result<std::shared_ptr<PageView::Impl>> PageView::Impl::open(
   info.has_urls = table->has_urls;
   info.page_count = table->page_count;
   info.crawled_count = table->crawled_count;
+  info.elsewhere_count = table->elsewhere_count;
   info.link_count = table->link_count;
   info.event_count = table->event_count;
   info.superstep_count = table->superstep_count;
   info.collision_count = table->collision_count;
   info.unparsed_count = table->unparsed_count;
   info.normalizer = table->normalizer;
+  info.shard = read_shard(snapshot).value_or(Shard());  // damaged, it hides no page
   info.origin_bytes = segment_allocated_bytes(directory.find(table->origins));
   info.record_bytes = segment_allocated_bytes(directory.find(table->records));
   info.out_link_bytes = segment_allocated_bytes(directory.find(table->out_links));

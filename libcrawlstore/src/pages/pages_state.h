@@ -9,6 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include <crawlstore/page_key.h>
+#include <crawlstore/shard.h>
+
 #include "container/writer.h"
 #include "format/pages_table.h"
 #include "format/record_tile.h"
@@ -19,6 +22,12 @@ struct PagesState {
   SegmentId id;
   std::string name;
   format::PagesTable table;
+  Shard shard{};  ///< that the store is
+
+  /// Whether the page of a URL is of another shard.
+  [[nodiscard]] bool is_elsewhere(std::string_view url) const {
+    return !shard.is_alone() && table.has_urls && !shard.has(url_host(url));
+  }
 };
 
 /// The page database of this segment. errors kChunkDamaged, kSegmentInvalid

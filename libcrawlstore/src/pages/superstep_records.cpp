@@ -58,9 +58,18 @@ void take_content(const BatchEdit& edit, std::span<const std::byte> hash,
   std::copy(hash.begin(), hash.end(), record.hash.begin());
 }
 
+/// Makes the record of a page that is new, and counts it.
+void begin_record(const Batch& batch, LocalId page, PagesState& state, format::PageRecord& record) {
+  record.score = batch.first_score(page);
+  if (!state.is_elsewhere(batch.url(page))) return;
+  record.state = PageState::kElsewhere;
+  ++state.table.elsewhere_count;
+}
+
 }  // namespace
 
 void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
+  if (record.state == PageState::kElsewhere) return;
   if (edit.http_status != 0) record.status = edit.http_status;
   switch (edit.kind) {
     case CrawlEventKind::kPage:
@@ -129,7 +138,7 @@ Result<void> Superstep::write_records() {
       next_new = std::min(page_count, first_page + format::kTilePagesMax);
       records.resize(next_new - first_page);
       for (; new_page != new_pages_.end() && indexes_[*new_page] < next_new; ++new_page) {
-        records[indexes_[*new_page] - first_page].score = batch_.first_score(*new_page);
+        begin_record(batch_, *new_page, state_, records[indexes_[*new_page] - first_page]);
       }
     }
     for (; tile_of_edit() == tile; ++edit) {

@@ -100,18 +100,24 @@ class PagesVerifier {
     const std::uint64_t count = container::tile_count(*records_);
     std::uint64_t page_count = 0;
     std::uint64_t crawled_count = 0;
+    std::uint64_t elsewhere_count = 0;
     bool is_whole = true;
     for (std::uint64_t i = 0; i < count; ++i) {
       const format::RunRef& run = container::tile_ref(*records_, i);
       CRAWLSTORE_TRY(const auto content, segments_.content_of<RecordContent>(*records_, run));
       page_count += run.record_count;
       is_whole = is_whole && content != nullptr;
-      if (content != nullptr) crawled_count += content->crawled_count;
+      if (content == nullptr) continue;
+      crawled_count += content->crawled_count;
+      elsewhere_count += content->elsewhere_count;
     }
     if (!is_whole) return {};
     if (page_count != table_.page_count) broken("there are not as many records as pages");
     if (crawled_count != table_.crawled_count) {
       broken("another number of pages was crawled than the table says");
+    }
+    if (elsewhere_count != table_.elsewhere_count) {
+      broken("another number of pages is of other shards than the table says");
     }
     return {};
   }

@@ -307,6 +307,8 @@ class Rebuilding {
       directory.superblock.generation =
           std::max({survey_.newest.value, parts_.numbers.max_born, std::uint64_t{1}});
       directory.superblock.commit_time_us = survey_.newest_commit_us;
+      // Not to be seen from here: whether the store is a shard.
+      directory.superblock.features_incompat = format::kShardsFeature;
     }
     directory.next_run_id = parts_.numbers.next_run_id;
     directory.next_segment_id =

@@ -8,6 +8,7 @@
 
 #include <crawlstore/page_gaps.h>
 #include <crawlstore/page_key.h>
+#include <crawlstore/shard.h>
 
 #include "container/tile_writer.h"
 #include "pages/origins_pieces.h"
@@ -100,15 +101,23 @@ class PagesRepair {
     return {};
   }
 
+  [[nodiscard]] bool is_elsewhere(std::uint64_t page, const Shard& shard) const {
+    if (shard.is_alone() || !table().origins) return false;
+    const auto url = database_.view.url(page);
+    return url && !url->empty() && !shard.has(url_host(*url));
+  }
+
   Result<void> repair_records() {
+    const Shard shard = read_shard(database_.inside().snapshot).value_or(Shard());
     const bool needs_repair = database_.is_damaged(table().records) || database_.is_any_forgotten ||
-                              database_.is_doubtful();
+                              database_.is_doubtful() || !shard.is_alone();
     if (!table().records || !needs_repair) return {};
     CRAWLSTORE_TRY(auto tiles, container::TileWriter::open(database_.writer, table().records));
     LostPages gaps;
     std::vector<std::byte> payload;
     std::vector<format::PageRecord> records;
     table().crawled_count = 0;
+    table().elsewhere_count = 0;
     for (std::uint64_t tile = 0; tile < tiles.tile_count(); ++tile) {
       CRAWLSTORE_TRY(database_.patient.advance(0));
       const std::uint64_t first = tile * format::kTilePagesMax;
@@ -127,8 +136,12 @@ class PagesRepair {
           record = {};
           record.state = PageState::kGone;
           changes = true;
+        } else if (record.state == PageState::kKnown && is_elsewhere(page, shard)) {
+          record.state = PageState::kElsewhere;  // its own record was lost
+          changes = true;
         }
         table().crawled_count += record.crawl_count != 0 ? 1 : 0;
+        table().elsewhere_count += record.state == PageState::kElsewhere ? 1 : 0;
       }
       if (!changes) continue;
       payload.clear();

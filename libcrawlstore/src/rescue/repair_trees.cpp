@@ -30,6 +30,7 @@ class TreeRepair {
     auto tiles = container::TileWriter::create(patient_.writer, tree_.entry.kind, state_.id);
     const std::uint64_t page_count = state_.table.page_count;
     state_.table.crawled_count = 0;
+    state_.table.elsewhere_count = 0;
     std::vector<std::byte> payload;
     std::vector<format::PageRecord> records;
     for (std::uint64_t first = 0; first < page_count; first += format::kTilePagesMax) {
@@ -43,9 +44,16 @@ class TreeRepair {
         payload.clear();
         format::encode_record_tile(records, payload);
       }
-      for (const auto& record : records) state_.table.crawled_count += record.crawl_count != 0;
+      for (const auto& record : records) {
+        state_.table.crawled_count += record.crawl_count != 0;
+        state_.table.elsewhere_count += record.state == PageState::kElsewhere;
+      }
       CRAWLSTORE_TRY(tiles.write(index, payload, records.size()));
     }
+    // Then repair_pages() finds the pages of a shard that are of others.
+    const bool is_shard =
+        (patient_.writer.directory()->superblock.features_incompat & format::kShardsFeature) != 0;
+    if (is_shard && !lost_.empty()) patient_.doubtful.insert(state_.id);
     lost_.tell(patient_, LostPart::kRecords, state_.name);
     state_.table.records = tiles.segment();
     CRAWLSTORE_TRY(tiles.finish());

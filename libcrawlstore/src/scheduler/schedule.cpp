@@ -86,7 +86,8 @@ class PagePutter {
   };
 
   [[nodiscard]] std::uint64_t next_visit(const PageInfo& page) const {
-    if (times_ == nullptr || page.state == PageState::kGone) return RevisitRule::kNever;
+    const bool is_here = page.state != PageState::kGone && page.state != PageState::kElsewhere;
+    if (times_ == nullptr || !is_here) return RevisitRule::kNever;
     return times_->next_visit(page, now_ms_);
   }
   [[nodiscard]] std::optional<double> priority_of(const PageInfo& page) const {
@@ -211,7 +212,8 @@ Result<std::uint64_t> drop_gone(Frontier& frontier, const Snapshot& snapshot) {
     if (!read || item.id >= pages.info().page_count) return;
     const auto state = pages.state(item.id);
     if (!state) read = tl::unexpected<Error>(state.error());
-    if (state && *state == PageState::kGone) gone.push_back(item);
+    const bool is_here = state && *state != PageState::kGone && *state != PageState::kElsewhere;
+    if (state && !is_here) gone.push_back(item);
   }));
   CRAWLSTORE_TRY(read);
   if (gone.empty()) return 0;

@@ -79,6 +79,7 @@ Result<RankedPages> compute_hits(const PageView& pages, const HitsOptions& optio
   hits.threads = scores::threads_of(options.thread_count);
   hits.progress = options.progress;
   CRAWLSTORE_TRY(check(options, hits));
+  CRAWLSTORE_TRY(scores::check_alone(pages));
   CRAWLSTORE_TRY(const Weights weights, read_weights(pages, options));
   hits.target_weights = weights.targets;
   hits.present = weights.present;

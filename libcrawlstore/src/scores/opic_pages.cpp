@@ -191,6 +191,7 @@ Result<void> bring_up(const PageView& pages, std::uint64_t known_count, Arrays& 
 /// compute_opic() in steps that may be part of longer work.
 Result<RankedPages> compute_in_steps(const PageView& pages, bool is_warm,
                                      container::WorkSteps& steps) {
+  CRAWLSTORE_TRY(scores::check_alone(pages));
   std::vector<ScoreView> before;
   if (is_warm) {
     CRAWLSTORE_TRY(before, views_before(pages));

@@ -86,6 +86,7 @@ Result<RankedPages> compute_rank(const PageView& pages, const RankOptions& optio
   if (options.by < ScoreSubject::kPage || options.by > ScoreSubject::kDomain) {
     return fail(Errc::kInvalidArgument, "pages, hosts or domains are ranked, nothing else");
   }
+  CRAWLSTORE_TRY(scores::check_alone(pages));
   const auto ranked = std::make_shared<RankedPages::Impl>();
   RankReport& report = ranked->report;
   const scores::Stopwatch building;

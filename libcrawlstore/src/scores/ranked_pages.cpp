@@ -29,6 +29,12 @@ void RankedPages::Impl::add(const scores::NewArray& common, Scorer scorer, const
   if (!report.residuals.empty()) report.scores.residual = report.residuals.back();
 }
 
+Result<void> scores::check_alone(const PageView& pages) {
+  if (pages.info().shard.is_alone()) return {};
+  return fail(Errc::kInvalidArgument,
+              "the file is one shard of several, whose pages get scores together only");
+}
+
 Result<RankReport> store_ranked(Store& store, const RankedPages& ranked) {
   RankReport report = ranked.report();
   if (!report.converged) return report;

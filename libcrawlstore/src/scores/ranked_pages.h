@@ -28,4 +28,10 @@ struct RankedPages::Impl {
   void add(const scores::NewArray& common, Scorer scorer, const std::string& name, Values scores);
 };
 
+namespace scores {
+
+/// That all pages are in this file. errors kInvalidArgument
+Result<void> check_alone(const PageView& pages);
+
+}  // namespace scores
 }  // namespace crawlstore

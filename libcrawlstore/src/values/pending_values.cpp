@@ -123,6 +123,15 @@ auto with_values(const std::shared_ptr<StoreImpl>& store, const Work& work)
 }
 
 }  // namespace
+
+Result<void> set_reserved(const std::shared_ptr<StoreImpl>& store, std::string_view name,
+                          std::span<const std::byte> bytes) {
+  return with_values(store, [&](PendingValues& pending) -> Result<void> {
+    pending.set(name, bytes);
+    return {};
+  });
+}
+
 }  // namespace values
 
 Result<void> Store::set(std::string_view name, std::span<const std::byte> bytes) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <crawlstore/values.h>
 
 #include "container/run.h"
 #include "container/store_impl.h"
+#include "values/stored_values.h"
 
 namespace crawlstore::values {
 
@@ -22,6 +25,8 @@ class PendingValues final : public Participant {
   static Result<PendingValues*> of(StoreImpl& store);
 
   [[nodiscard]] const SmallValues& all() const { return state_.values; }
+  /// errors  kSegmentInvalid
+  [[nodiscard]] Result<Shard> shard() const { return shard_in(state_.values); }
   /// Names and lengths are right. Nothing changes where the value is there already.
   void set(std::string_view name, std::span<const std::byte> bytes);
   /// Whether there was a value of the name.
@@ -49,5 +54,9 @@ class PendingValues final : public Participant {
   bool is_in_commit_ = false;
   container::RunPtr run_;  // of the commit under way
 };
+
+/// Store::set() for a name that is reserved, of a value that is not too long.
+Result<void> set_reserved(const std::shared_ptr<StoreImpl>& store, std::string_view name,
+                          std::span<const std::byte> bytes);
 
 }  // namespace crawlstore::values

@@ -9,6 +9,7 @@
 #include "format/field.h"
 #include "format/invalid.h"
 #include "format/small_values.h"
+#include "values/stored_values.h"
 
 namespace crawlstore::values {
 namespace {
@@ -28,6 +29,9 @@ std::string hex_of(std::span<const std::byte> bytes) {
 
 Result<container::RunContentPtr> check_payload(std::span<const std::byte> payload) {
   CRAWLSTORE_TRY(const auto values, format::parse_values(payload));
+  for (const format::SmallValue& value : values) {
+    if (value.name == kShardName) CRAWLSTORE_TRY(shard_in(value.bytes));
+  }
   return std::make_unique<const container::RunContent>(values.size());
 }
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""create --shard: files of one crawl, each with the pages of some hosts."""
+
+import json
+import random
+import unittest
+import urllib.parse
+
+import command
+
+HOSTS, PAGES, COUNT = 12, 300, 3
+
+
+class Shards(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(command.SEED)
+        urls = [f"http://host{rng.randrange(HOSTS)}.test/{page}" for page in range(PAGES)]
+        self.links = {url: rng.sample(urls, 5) for url in urls[:200]}
+        events = [{"kind": "page", "url": url, "time": 1, "links": links}
+                  for url, links in self.links.items()]
+        self.lines = "".join(json.dumps(event) + "\n" for event in events).encode()
+        self.load("one.crawl")
+        self.names = [f"{index}-{COUNT}.crawl" for index in range(COUNT)]
+        self.counts = []
+        for index, name in enumerate(self.names):
+            self.succeed("create", name, "--shard", f"{index}/{COUNT}", "--key-seed", "7")
+            self.counts.append(self.load(name))
+
+    def load(self, name):
+        return json.loads(self.succeed("import", name, "-", "--format", "jsonl", "--json",
+                                       data=self.lines).out)
+
+    def pages(self, name):
+        rows = json.loads(self.succeed("pages", name, "--limit", "9999", "--json").out)["pages"]
+        return {row["url"]: row["state"] for row in rows}
+
+    def info(self, name):
+        return json.loads(self.succeed("info", name, "--json").out)
+
+    def test_have_each_page_once(self):
+        whole, own = self.pages("one.crawl"), {}
+        for name, counts in zip(self.names, self.counts):
+            pages = self.pages(name)
+            here = {url: state for url, state in pages.items() if state != "elsewhere"}
+            self.assertFalse(own.keys() & here.keys())
+            hosts = {urllib.parse.urlsplit(url).hostname for url in here}
+            for url in pages.keys() - here.keys():
+                self.assertNotIn(urllib.parse.urlsplit(url).hostname, hosts)
+            self.assertEqual(counts["elsewhere_count"], len(pages) - len(here))
+            self.assertEqual(counts["elsewhere_event_count"], len(self.links.keys() - here.keys()))
+            own |= here
+        self.assertEqual({url for url, state in own.items() if state == "crawled"},
+                         set(self.links))
+        self.assertLessEqual(own.items(), whole.items())
+        self.assertEqual(sum(self.info(name)["link_count"] for name in self.names),
+                         self.info("one.crawl")["link_count"])
+
+    def test_say_which_they_are(self):
+        for index, name in enumerate(self.names):
+            self.succeed("compact", name)
+            for verb in ("snapshot", "recover"):
+                self.succeed(verb, name, f"{verb}-{name}")
+            for copy in (name, f"snapshot-{name}", f"recover-{name}"):
+                self.assertEqual(self.info(copy)["shard"], f"{index}/{COUNT}")
+                self.succeed("verify", "--deep", "--strict", copy)
+        self.assertNotIn("shard", self.info("one.crawl"))
+        self.assertNotIn("elsewhere_count", self.info("one.crawl"))
+
+    def test_fetch_and_list_what_is_theirs_alone(self):
+        for name in self.names:
+            pages = self.pages(name)
+            known = {url for url, state in pages.items() if state == "known"}
+            put = json.loads(self.succeed("schedule", name, "--json").out)["put_count"]
+            self.assertEqual(put, len(known))
+            taken = json.loads(self.succeed("take", name, "--limit", "9999",
+                                            "--json").out)["items"]
+            self.assertLessEqual({item["body"] for item in taken}, known)
+            rows = json.loads(self.succeed("pages", name, "--by", "host", "--json").out)["hosts"]
+            self.assertEqual(sum(row["page_count"] for row in rows),
+                             sum(state != "elsewhere" for state in pages.values()))
+
+    def test_are_not_ranked_alone(self):
+        for words in ([], ["--by", "host"], ["hits"], ["opic"]):
+            self.refuse(2, "one shard of several", "rank", self.names[0], *words)
+
+    def test_are_refused_where_they_cannot_be(self):
+        self.refuse(2, "--shard needs --key-seed", "create", "x.crawl", "--shard", "0/2")
+        for text in ("2/2", "0/0", "1", "-1/2", "01/2", "0/4097"):
+            self.refuse(2, "I/N", "create", "x.crawl", f"--shard={text}", "--key-seed", "1")
+        self.refuse(2, "reserved", "values", self.names[0], ".shard", "--set", "0/3")
+        self.assertFalse((self.folder / "x.crawl").exists())
+
+    def test_that_are_alone_are_as_others(self):
+        for name, words in (("a.crawl", []), ("b.crawl", ["--shard", "0/1"])):
+            self.succeed("create", name, "--uuid", "0" * 32, "--key-seed", "1", *words,
+                         env={"SOURCE_DATE_EPOCH": "1"})
+        self.assertEqual((self.folder / "a.crawl").read_bytes(),
+                         (self.folder / "b.crawl").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
