@@ -24,6 +24,7 @@
 #include "format/key_block.h"
 #include "format/link_samples.h"
 #include "format/origin_samples.h"
+#include "format/outbox_samples.h"
 #include "format/pages_table.h"
 #include "format/partition_index.h"
 #include "format/queue_samples.h"
@@ -346,6 +347,12 @@ void add_small_values(Seeds& seeds) {
   }
 }
 
+void add_outbox_blocks(Seeds& seeds) {
+  for (const auto& [name, block] : sample_outbox_blocks()) {
+    seeds["fuzz_outbox_block/" + name] = block;
+  }
+}
+
 void add_items(Seeds& seeds) {
   for (const auto& [name, payload] : sample_item_payloads()) {
     seeds["fuzz_item_run/" + name] = payload;
@@ -409,6 +416,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_frontier_tables(seeds);
   add_frontier_steps(seeds);
   add_items(seeds);
+  add_outbox_blocks(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The struct tables and schemas of spec/format.md against layout.h and the .fbs files.
+// The struct tables and schemas of spec/format.md against layout.h and the .fbs files, and the
+// table of spec/shards.md.
 #include <cstddef>
 #include <sstream>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "format/dense_index.h"
 #include "format/layout.h"
+#include "format/outbox_block.h"
 #include "format/spec_text.h"
 
 namespace crawlstore::format {
@@ -24,9 +26,9 @@ struct Member {
 
 /// Compares the table behind "`struct Name`, n bytes:" with the code, row by row.
 void expect_struct(const std::string& name, std::size_t length_bytes,
-                   const std::vector<Member>& members) {
+                   const std::vector<Member>& members, const std::string& page = "spec/format.md") {
   const std::string mark = "`struct " + name + "`, " + std::to_string(length_bytes) + " bytes:";
-  const auto rows = table_after(source_text("spec/format.md"), mark);
+  const auto rows = table_after(source_text(page), mark);
   ASSERT_EQ(rows.size(), members.size()) << name;
   std::size_t end = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -174,6 +176,17 @@ TEST(SpecOffsets, MatchesOriginFooter) {
                  MEMBER(OriginFooter, codec), MEMBER(OriginFooter, entry_page_bytes),
                  MEMBER(OriginFooter, entry_offset_bytes), MEMBER(OriginFooter, reserved),
                  MEMBER(OriginFooter, magic)});
+}
+
+TEST(SpecOffsets, MatchesOutboxBlockHeader) {
+  expect_struct("OutboxBlockHeader", sizeof(OutboxBlockHeader),
+                {MEMBER(OutboxBlockHeader, magic), MEMBER(OutboxBlockHeader, step),
+                 MEMBER(OutboxBlockHeader, key_seed), MEMBER(OutboxBlockHeader, shard_count),
+                 MEMBER(OutboxBlockHeader, from), MEMBER(OutboxBlockHeader, to),
+                 MEMBER(OutboxBlockHeader, number), MEMBER(OutboxBlockHeader, url_count),
+                 MEMBER(OutboxBlockHeader, raw_bytes), MEMBER(OutboxBlockHeader, payload_bytes),
+                 MEMBER(OutboxBlockHeader, flags), MEMBER(OutboxBlockHeader, checksum)},
+                "spec/shards.md");
 }
 
 TEST(SpecOffsets, MatchesTileNodes) {
