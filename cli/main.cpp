@@ -36,6 +36,8 @@ constexpr std::array kVerbs{
     Verb{"schedule", "put the pages that are new into a frontier", define_schedule},
     Verb{"take", "lease items of a frontier whose groups may be visited", define_take},
     Verb{"done", "what became of items that were taken", define_done},
+    Verb{"shards", "how far the shards of a crawl are, and what they tell each other",
+         define_shards},
     Verb{"values", "counters and states that programs keep in the file", define_values},
     Verb{"forget", "take pages out: keys, URLs, records and links", define_forget},
     Verb{"merge", "run the pending merges now", define_merge},

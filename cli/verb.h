@@ -36,6 +36,7 @@ Action define_snapshot(Parser& parser);
 Action define_schedule(Parser& parser);
 Action define_take(Parser& parser);
 Action define_top(Parser& parser);
+Action define_shards(Parser& parser);
 Action define_values(Parser& parser);
 Action define_verify(Parser& parser);
 

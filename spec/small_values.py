@@ -6,13 +6,26 @@ import struct
 from drum import ascends, demand
 from container import VALUES, up, valid_name
 
-HEADER_BYTES, VALUES_MAX, VALUE_BYTES_MAX, SHARDS_MAX = 16, 1024, 4096, 4096
+HEADER_BYTES, VALUES_MAX, VALUE_BYTES_MAX, SHARDS_MAX, ENDS_MAX = 16, 1024, 4096, 4096, 400
 
 
 def is_shard(value):
     """Whether it says I/N."""
     form = re.fullmatch(rb'(0|[1-9][0-9]{0,4})/([1-9][0-9]{0,4})', value)
     return form is not None and 2 <= int(form[2]) <= SHARDS_MAX and int(form[1]) < int(form[2])
+
+
+def is_exchange(value, shard_count):
+    """Whether it keeps the rules of State, in shards.md."""
+    if len(value) < 16:
+        return False
+    step, flags, end_count = struct.unpack_from('<QII', value)
+    bits = value[16 + 8 * end_count:]
+    if step == 0 or flags > 1 or len(bits) != (shard_count + 7) // 8:
+        return False
+    ends = struct.unpack_from('<%dQ' % end_count, value, 16)
+    return (end_count == min(step - 1 + flags, ENDS_MAX) and list(ends) == sorted(ends) and
+            int.from_bytes(bits, 'little') >> shard_count == 0)
 
 
 def parse_values(payload, record_count=None):
@@ -35,7 +48,11 @@ def parse_values(payload, record_count=None):
            'Small values rule 3')
     demand(all(len(value) <= VALUE_BYTES_MAX for _, value in found), 'Small values rule 4')
     demand(not any(payload[at:]), 'Small values rule 5')
-    demand(is_shard(dict(found).get(b'.shard', b'0/2')), 'Small values rule 7')
+    shard = dict(found).get(b'.shard', b'0/2')
+    demand(is_shard(shard), 'Small values rule 7')
+    shard_count = int(shard.split(b'/')[1]) if b'.shard' in names else 1
+    demand(all(is_exchange(value, shard_count) for name, value in found
+               if name.startswith(b'.exchange.')), 'Small values rule 8')
     demand(record_count in (None, value_count), 'Segments rule 1: record_count')
     return dict(found)
 

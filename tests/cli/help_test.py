@@ -11,8 +11,8 @@ import command
 
 VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
          "import", "export", "pages", "page", "links", "rank", "top", "queue", "next",
-         "frontier", "schedule", "take", "done", "values", "forget", "merge", "compact", "snapshot",
-         "recover", "rollback", "completion"]
+         "frontier", "schedule", "take", "done", "shards", "values", "forget", "merge", "compact",
+         "snapshot", "recover", "rollback", "completion"]
 
 
 class Help(command.CommandTest):
@@ -23,7 +23,8 @@ class Help(command.CommandTest):
 
     def test_is_there_for_every_verb(self):
         for verb in VERBS:
-            first = {"plan": "--keys N", "diff": "OLD", "completion": "SHELL"}.get(verb, "FILE")
+            first = {"plan": "--keys N", "diff": "OLD", "completion": "SHELL",
+                     "shards": "ACTION"}.get(verb, "FILE")
             self.assertRegex(self.succeed(verb, "--help").out.decode(), rf"(?m)^  {first}")
 
     def test_ends_with_the_exit_codes(self):

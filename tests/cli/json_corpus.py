@@ -22,7 +22,7 @@ def lines(events):
 
 # In this order: the words after `crawlstore VERB`, what it reads, and its exit code. old.crawl is
 # another store, empty; older.crawl is x.crawl after the first line, damaged.crawl one of its bytes
-# wrong.
+# wrong. 0.crawl and 1.crawl are two shards of a crawl.
 RUNS = [
     ("import", ["x.crawl", "--format", "jsonl", "-"], lines(EVENTS), 0),
     ("import", ["x.crawl", "--format", "urls", "-"], URLS, 0),
@@ -103,4 +103,11 @@ RUNS = [
     ("values", ["x.crawl", "seen", "--set", "12"], b"", 0),
     ("values", ["x.crawl"], b"", 0),
     ("info", ["x.crawl"], b"", 0),
+    ("import", ["0.crawl", "--format", "jsonl", "-"], lines(EVENTS), 0),
+    ("import", ["1.crawl", "--format", "jsonl", "-"], lines(EVENTS), 0),
+    ("info", ["0.crawl"], b"", 0),
+    ("shards", ["send", "0.crawl"], b"", 0),
+    ("shards", ["send", "1.crawl"], b"", 0),
+    ("shards", ["receive", "1.crawl", "1.0-1.outbox"], b"", 0),
+    ("shards", ["info", "0.crawl", "1.crawl"], b"", 0),
 ]

@@ -23,7 +23,7 @@ RULE = [(r"score:.+", "number"), (r"rank:.+", "ordinal"), (r"(.+_)?hex", "hex"),
         (r"(is|has)_.+", "flag"), (r"features_.+", "bits"),
         (r"(.+_)?(id|index|generation|sequence)", "ordinal"),
         (r"rank|depth|pid|pass|born|owner|segment|iteration|linked_from|http_status|first_page|"
-         r"first_logged_request|format_version|end_page", "ordinal"),
+         r"first_logged_request|format_version|end_page|step", "ordinal"),
         (r"merge_requests|partition_keys_max", "count"),  # names of spec/format.md
         (r"damping|precision|residual|sum|l1_distance|score_change_max|"
          r"expected_false_duplicates|(.+_)?(score|priority)", "number")]
@@ -62,6 +62,8 @@ class Json(command.CommandTest):
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
         validator = jsonschema.Draft202012Validator(SCHEMA)
         self.make_store("old.crawl")
+        for name in ("0", "1"):
+            self.make_store(f"{name}.crawl", "--shard", f"{name}/2", "--key-seed", "1")
         for verb, words, data, code in RUNS:
             answer = self.run_command(verb, *words, "--json", data=data)
             self.assertEqual(answer.code, code, (verb, words, answer.err))

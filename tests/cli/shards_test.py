@@ -99,5 +99,95 @@ class Shards(command.CommandTest):
                          (self.folder / "b.crawl").read_bytes())
 
 
+class Exchange(command.CommandTest):
+    """A crawl of some levels, in which shards tell each other what they found by files."""
+
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(command.SEED)
+        urls = [f"http://host{rng.randrange(HOSTS)}.test/{page}" for page in range(PAGES)]
+        self.links = {url: rng.sample(urls, 3) for url in urls}
+        self.seed = urls[0]
+        self.names = [f"{index}.crawl" for index in range(COUNT)]
+        for index, name in enumerate(self.names):
+            self.succeed("create", name, "--shard", f"{index}/{COUNT}", "--key-seed", "7")
+            self.succeed("import", name, "-", "--format", "urls", data=self.seed.encode())
+
+    def pages(self, name):
+        rows = json.loads(self.succeed("pages", name, "--limit", "9999", "--json").out)["pages"]
+        return {row["url"]: row["state"] for row in rows if row["state"] != "elsewhere"}
+
+    def shards(self, *words):
+        return json.loads(self.succeed("shards", *words, "--json").out)
+
+    def crawl(self, name):
+        events = [{"kind": "page", "url": url, "time": 1, "links": self.links[url]}
+                  for url, state in self.pages(name).items() if state == "known"]
+        self.succeed("import", name, "-", "--format", "jsonl",
+                     data="".join(json.dumps(event) + "\n" for event in events).encode())
+
+    def outbox(self, receiver):
+        return sorted(self.folder.glob(f"out/*-{receiver}.outbox"))
+
+    def test_makes_the_crawl_of_one_file(self):
+        known, crawled = {self.seed}, set()
+        for level in range(1, 5):
+            new = known - crawled
+            crawled |= new
+            known |= {link for url in new for link in self.links[url]}
+            for name in self.names:
+                self.crawl(name)
+                sent = self.shards("send", name, "--to", "out")
+                self.assertEqual((sent["step"], sent["message_count"]), (level, COUNT - 1))
+                self.assertEqual(self.shards("send", name, "--to", "out"), sent)
+            for index, name in enumerate(self.names):
+                # All that were ever sent; the older ones are stale.
+                taken = self.shards("receive", name, *self.outbox(index))
+                self.assertEqual((taken["step"], taken["missing_count"]), (level + 1, COUNT - 1))
+                self.assertEqual(taken["stale_count"], (level - 1) * (COUNT - 1))
+            self.assertEqual(self.shards("info", *self.names)["page_count"], len(known))
+        found = {}
+        for name in self.names:
+            found |= self.pages(name)
+            self.succeed("verify", "--deep", "--strict", name)
+        self.assertEqual(set(found), known)
+        self.assertEqual({url for url, state in found.items() if state == "crawled"}, crawled)
+
+    def test_refuses_what_is_not_for_it(self):
+        for name in self.names:
+            self.crawl(name)
+            self.succeed("shards", "send", name, "--to", "out")
+        message = self.folder / "out" / "1.0-1.outbox"
+        self.refuse(1, "out/1.0-1.outbox.*to another shard", "shards", "receive", "2.crawl",
+                    message.relative_to(self.folder))
+        whole = message.read_bytes()
+        for data, code in ((whole[:-1], "ends before its last block"), (whole[:9], "ends before"),
+                           (whole[:-1] + bytes([whole[-1] ^ 1]), "checksum"),
+                           (b"text" * 99, "outbox block")):
+            message.write_bytes(data)
+            self.refuse(1, code, "shards", "receive", "1.crawl", message)
+        self.assertEqual(self.shards("info", *self.names)["shards"][1]["missing_count"], COUNT - 1)
+        message.write_bytes(whole)
+        self.assertEqual(self.shards("receive", "1.crawl", message)["missing_count"], COUNT - 2)
+        self.refuse(2, "has not ended", "shards", "send", "1.crawl", "--step", "2")
+        self.succeed("create", "alone.crawl")
+        for words in (["send", "alone.crawl"], ["receive", "alone.crawl", message],
+                      ["info", "alone.crawl"]):
+            self.refuse(2, "no shard", "shards", *words)
+
+    def test_says_what_is_not_whole(self):
+        for words, message in ((self.names[:2], "1 of 3 shards missing: 2"),
+                               ([*self.names, "0.crawl"], "shard 0 is 0.crawl already")):
+            answer = self.run_command("shards", "info", *words)
+            self.assertEqual(answer.code, 1)
+            self.assertRegex(answer.err.decode(), message)
+        self.succeed("create", "seed.crawl", "--shard", "2/3", "--key-seed", "8")
+        answer = self.run_command("shards", "info", *self.names[:2], "seed.crawl")
+        self.assertRegex(answer.err.decode(), "another key seed")
+        self.succeed("create", "count.crawl", "--shard", "2/4", "--key-seed", "7")
+        answer = self.run_command("shards", "info", *self.names[:2], "count.crawl")
+        self.assertRegex(answer.err.decode(), "of 4 shards, but 0.crawl is of 3")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -192,7 +192,8 @@ void add_record_tiles(Maker& make) {
   tile("record_tile_of_8193_pages", [](Bytes& b) { put<std::uint32_t>(b, 8, 8193); });
   tile("record_tile_width_over_8", [](Bytes& b) { b[column(kState) + 8] = std::byte{9}; });
   tile("record_tile_reserved", [](Bytes& b) { b[column(kHashEnd) + 15] = std::byte{1}; });
-  tile("record_state", [](Bytes& b) { store_value(b, kState, 0, 7); });
+  tile("record_state", [](Bytes& b) { store_value(b, kState, 0, 8); });
+  tile("record_elsewhere_crawled", [](Bytes& b) { store_value(b, kState, 0, 7); });
   tile("record_crawl_count",
        [](Bytes& b) { put<std::uint64_t>(b, column(kCrawls), std::uint64_t{1} << 32); });
   tile("record_change_count",

@@ -19,6 +19,11 @@ void add_rejected_values(Maker& make) {
     const format::SmallValue value{".shard", std::as_bytes(std::span(kText))};
     bytes = format::encode_values(std::span(&value, 1));
   });
+  make.payload("values_exchange_in_step_0", kBase, SegmentKind::kValues, [&](Bytes& bytes) {
+    const Bytes state(17);
+    const format::SmallValue value{".exchange.pages", state};
+    bytes = format::encode_values(std::span(&value, 1));
+  });
   const auto entry = [&](const std::string& name, Errc error, const auto& change) {
     make.directory(
         name, kBase, [&](CraftedFile& file) { change(file.segment(SegmentKind::kValues)); }, error);

@@ -9,6 +9,7 @@
 #include "format/field.h"
 #include "format/invalid.h"
 #include "format/small_values.h"
+#include "values/exchange_record.h"
 #include "values/stored_values.h"
 
 namespace crawlstore::values {
@@ -29,8 +30,13 @@ std::string hex_of(std::span<const std::byte> bytes) {
 
 Result<container::RunContentPtr> check_payload(std::span<const std::byte> payload) {
   CRAWLSTORE_TRY(const auto values, format::parse_values(payload));
+  Shard shard;
   for (const format::SmallValue& value : values) {
-    if (value.name == kShardName) CRAWLSTORE_TRY(shard_in(value.bytes));
+    if (value.name != kShardName) continue;
+    CRAWLSTORE_TRY(shard, shard_in(value.bytes));
+  }
+  for (const format::SmallValue& value : values) {
+    if (is_exchange_value(value.name)) CRAWLSTORE_TRY(parse_exchange(value.bytes, shard.count));
   }
   return std::make_unique<const container::RunContent>(values.size());
 }

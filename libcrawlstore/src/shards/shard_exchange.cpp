@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+
+#include <crawlstore/page_key.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/shard_exchange.h>
+#include <crawlstore/values.h>
+
+#include "base/inside.h"
+#include "pages/page_db_impl.h"
+#include "shards/outbox.h"
+#include "values/exchange_record.h"
+#include "values/pending_values.h"
+
+namespace crawlstore {
+namespace {
+
+using values::ExchangeRecord;
+
+/// The level of zstd: higher ones save some percent, and take several times the time.
+constexpr int kLevel = 3;
+
+static_assert(16 + 8 * values::kStepEndsMax + kShardsMax / 8 <= kSmallValueBytesMax);
+
+Result<ExchangeRecord> record_in(const SmallValues& values, const Shard& shard,
+                                 std::string_view database) {
+  const auto found = values.find(values::exchange_value_name(database));
+  if (found != values.end()) return values::parse_exchange(found->second, shard.count);
+  ExchangeRecord record;
+  record.received.resize(shard.count);
+  return record;
+}
+
+ExchangeState state_of(const ExchangeRecord& record, const Shard& shard) {
+  ExchangeState state{shard, record.step, record.has_ended, record.received[shard.index], {}};
+  for (std::uint32_t other = 0; other < shard.count; ++other) {
+    if (other != shard.index && !record.received[other]) state.missing.push_back(other);
+  }
+  return state;
+}
+
+/// Notes the outbox of a shard. With the last one of the step the next step begins.
+void note(std::uint32_t from, ExchangeRecord& record) {
+  record.received[from] = true;
+  if (!record.has_ended || !std::ranges::all_of(record.received, std::identity())) return;
+  ++record.step;
+  record.has_ended = false;
+  record.received.assign(record.received.size(), false);
+}
+
+/// An exchange of an open page database.
+class Exchange {
+ public:
+  static Result<Exchange> open(Store& store, PageDb& pages) {
+    const Shard& shard = Inside::of(pages).state.shard;
+    if (shard.is_alone()) {
+      return fail(Errc::kInvalidArgument, "the file is no shard: `create --shard I/N` makes one");
+    }
+    if (!pages.status().has_urls) {
+      return fail(Errc::kInvalidArgument, "the pages have no URLs, by which shards know them");
+    }
+    return Exchange(store, pages, shard);
+  }
+
+  [[nodiscard]] const Shard& shard() const { return shard_; }
+  [[nodiscard]] Result<ExchangeRecord> load() const {
+    CRAWLSTORE_TRY(const auto bytes, store_.get(name_));
+    SmallValues values;
+    if (bytes) values.emplace(name_, *bytes);
+    return record_in(values, shard_, Inside::of(pages_).name());
+  }
+  Result<void> keep(const ExchangeRecord& record) {
+    return values::set_reserved(Inside::of(store_).shared_from_this(), name_,
+                                values::encode_exchange(record));
+  }
+
+  Result<ExchangeState> end() {
+    CRAWLSTORE_TRY(pages_.merge());
+    CRAWLSTORE_TRY(auto record, load());
+    if (!record.has_ended) {
+      record.has_ended = true;
+      record.ends.push_back(pages_.status().page_count);
+      if (record.ends.size() > values::kStepEndsMax) record.ends.erase(record.ends.begin());
+      CRAWLSTORE_TRY(keep(record));
+      CRAWLSTORE_TRY(store_.commit());
+    }
+    return state_of(record, shard_);
+  }
+
+  Result<ExchangeState> note_own() {
+    CRAWLSTORE_TRY(auto record, load());
+    if (!record.has_ended) {
+      return fail(Errc::kInvalidArgument, "the step has not ended: there is no outbox of it");
+    }
+    if (!record.received[shard_.index]) {
+      note(shard_.index, record);
+      CRAWLSTORE_TRY(keep(record));
+      CRAWLSTORE_TRY(store_.commit());
+    }
+    return state_of(record, shard_);
+  }
+
+  Result<InboxReport> receive(const EventSource& source) {
+    CRAWLSTORE_TRY(pages_.merge());
+    CRAWLSTORE_TRY(store_.commit());
+    CRAWLSTORE_TRY(const auto snapshot, store_.snapshot());
+    CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, Inside::of(pages_).name()));
+    shards::MessageReader messages(source);
+    InboxReport report;
+    CRAWLSTORE_TRY(auto block, messages.next());
+    while (block) {
+      CRAWLSTORE_TRY(check(block->header));
+      for (const std::string_view url : block->urls) CRAWLSTORE_TRY(take(url, view, report));
+      if (block->header.is_last) CRAWLSTORE_TRY(finish(block->header, report));
+      CRAWLSTORE_TRY(block, messages.next());
+    }
+    return report;
+  }
+
+ private:
+  Exchange(Store& store, PageDb& pages, const Shard& shard)
+      : store_(store),
+        pages_(pages),
+        shard_(shard),
+        name_(values::exchange_value_name(Inside::of(pages).name())) {}
+
+  [[nodiscard]] Result<void> check(const format::OutboxHeader& header) const {
+    const char* wrong = nullptr;
+    CRAWLSTORE_TRY(const auto record, load());
+    if (header.step > record.newest_end()) {
+      wrong = "a message is of a step that has not ended here: end it first";
+    }
+    if (header.to != shard_.index) wrong = "a message is to another shard";
+    if (header.shard_count != shard_.count) wrong = "a message is of another number of shards";
+    if (header.key_seed != store_.key_seed()) wrong = "a message is of another crawl";
+    return wrong == nullptr ? Result<void>() : fail(Errc::kInvalidArgument, wrong);
+  }
+
+  Result<void> take(std::string_view url, const PageView& view, InboxReport& report) {
+    if (!shard_.has(url_host(url))) {
+      return fail(Errc::kInvalidArgument, "a message has a page that is not of this shard");
+    }
+    ++report.url_count;
+    CRAWLSTORE_TRY(const auto there, view.find_text(url));
+    if (there) return {};
+    ++report.new_count;
+    CrawlEvent event;
+    event.kind = CrawlEventKind::kKnown;
+    event.url = url;
+    return pages_.add(event);
+  }
+
+  Result<void> finish(const format::OutboxHeader& header, InboxReport& report) {
+    CRAWLSTORE_TRY(auto record, load());
+    ++report.message_count;
+    if (header.step < record.step || record.received[header.from]) {
+      ++report.stale_count;
+    } else {
+      note(header.from, record);
+      CRAWLSTORE_TRY(keep(record));
+    }
+    return store_.commit().map([](Generation /*generation*/) {});
+  }
+
+  Store& store_;
+  PageDb& pages_;
+  Shard shard_;
+  std::string name_;
+};
+
+}  // namespace
+
+Result<ExchangeState> read_exchange(const Snapshot& snapshot, std::string_view database) {
+  CRAWLSTORE_TRY(const Shard shard, read_shard(snapshot));
+  if (shard.is_alone()) {
+    return fail(Errc::kInvalidArgument, "the file is no shard: `create --shard I/N` makes one");
+  }
+  CRAWLSTORE_TRY(const auto values, read_values(snapshot));
+  CRAWLSTORE_TRY(const auto record, record_in(values, shard, database));
+  return state_of(record, shard);
+}
+
+Result<ExchangeState> end_step(Store& store, PageDb& pages) {
+  CRAWLSTORE_TRY(auto exchange, Exchange::open(store, pages));
+  return exchange.end();
+}
+
+Result<ExchangeState> note_sent(Store& store, PageDb& pages) {
+  CRAWLSTORE_TRY(auto exchange, Exchange::open(store, pages));
+  return exchange.note_own();
+}
+
+Result<InboxReport> receive_outbox(Store& store, PageDb& pages, const EventSource& source) {
+  CRAWLSTORE_TRY(auto exchange, Exchange::open(store, pages));
+  return exchange.receive(source);
+}
+
+Result<OutboxReport> write_outbox(const Snapshot& snapshot, std::uint64_t step,
+                                  const OutboxSink& sink, std::string_view database) {
+  CRAWLSTORE_TRY(const Shard shard, read_shard(snapshot));
+  CRAWLSTORE_TRY(const auto values, read_values(snapshot));
+  CRAWLSTORE_TRY(const auto record, record_in(values, shard, database));
+  const std::uint64_t newest = record.newest_end();
+  if (step == 0 || step > newest) {
+    return fail(Errc::kInvalidArgument, "the step has not ended: there is no outbox of it");
+  }
+  if (newest - step >= record.ends.size()) {
+    return fail(Errc::kInvalidArgument, "the step is too old: ask for the oldest that is kept");
+  }
+  const std::size_t place = record.ends.size() - 1 - static_cast<std::size_t>(newest - step);
+  CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, database));
+  const std::uint64_t end = std::min(record.ends[place], view.info().page_count);
+  OutboxReport report;
+  std::vector<shards::MessageWriter> messages;
+  format::OutboxHeader header;
+  header.step = step;
+  header.key_seed = snapshot.key_seed();
+  header.shard_count = shard.count;
+  header.from = shard.index;
+  format::FrameCompressor compressor({}, kLevel);
+  for (header.to = 0; header.to < shard.count; ++header.to) {
+    messages.emplace_back(header, compressor, sink, report);
+  }
+  for (std::uint64_t page = place == 0 ? 0 : record.ends[place - 1]; page < end; ++page) {
+    CRAWLSTORE_TRY(const auto state, view.state(page));
+    if (state != PageState::kElsewhere) continue;
+    CRAWLSTORE_TRY(const std::string url, view.url(page));
+    const std::uint32_t to = shard_of(url_host(url), shard.count);
+    if (to != shard.index) CRAWLSTORE_TRY(messages[to].add(url));
+  }
+  for (std::uint32_t to = 0; to < shard.count; ++to) {
+    if (to != shard.index) CRAWLSTORE_TRY(messages[to].finish());
+  }
+  return report;
+}
+
+}  // namespace crawlstore
