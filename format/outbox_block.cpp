@@ -130,7 +130,7 @@ void append_outbox_block(const OutboxHeader& of, std::span<const std::string_vie
   const auto payload = std::span(out).subspan(begin + sizeof(OutboxBlockHeader));
   OutboxBlockHeader header{.magic = kOutboxMagic,
                            .step = of.step,
-                           .key_seed = of.key_seed,
+                           .crawl_key = of.crawl_key,
                            .shard_count = of.shard_count,
                            .from = of.from,
                            .to = of.to,
@@ -152,7 +152,7 @@ Result<OutboxHeader> parse_outbox_header(std::span<const std::byte> bytes) {
   const auto header = load_struct<OutboxBlockHeader>(bytes.data());
   if (const char* broken = check_outbox_header(header)) return invalid(broken);
   return OutboxHeader{.step = header.step,
-                      .key_seed = header.key_seed,
+                      .crawl_key = header.crawl_key,
                       .shard_count = header.shard_count,
                       .from = header.from,
                       .to = header.to,

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kOutboxIsLast = 1;                            ///
 struct OutboxBlockHeader {
   std::uint64_t magic;
   std::uint64_t step;
-  std::uint64_t key_seed;
+  std::uint64_t crawl_key;
   std::uint32_t shard_count;
   std::uint32_t from;
   std::uint32_t to;
@@ -44,7 +44,7 @@ static_assert(std::has_unique_object_representations_v<OutboxBlockHeader>);
 /// A header without the fields that only a codec needs.
 struct OutboxHeader {
   std::uint64_t step = 0;         ///< number of the superstep, from 1 on
-  std::uint64_t key_seed = 0;     ///< of all files of the crawl
+  std::uint64_t crawl_key = 0;    ///< of the pages that are exchanged
   std::uint32_t shard_count = 0;  ///< 2 to kOutboxShardsMax
   std::uint32_t from = 0;
   std::uint32_t to = 0;

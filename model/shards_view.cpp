@@ -11,6 +11,9 @@
 namespace crawlstore::model {
 namespace {
 
+/// Steps whose outboxes can be written once more: spec/shards.md, State.
+constexpr std::uint64_t kStepsKept = 400;
+
 std::uint64_t own_page_count(const ShardRow& row) {
   return row.pages.page_count - row.pages.elsewhere_count;
 }
@@ -35,7 +38,11 @@ Result<ShardRow> shard_row(const std::string& path, const Snapshot& snapshot,
   row.key_seed = snapshot.key_seed();
   CRAWLSTORE_TRY(row.state, read_exchange(snapshot, database));
   const auto names = PageView::names(snapshot);
-  if (std::ranges::find(names, database) != names.end()) {
+  const bool is_there = std::ranges::find(names, database) != names.end();
+  if (!is_there && !names.empty()) {
+    return fail(Errc::kUnknownName, "there is no page database of that name");
+  }
+  if (is_there) {
     CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, database));
     row.pages = view.info();
   }
@@ -73,12 +80,24 @@ std::string shards_problem(std::span<const ShardRow> rows) {
   }
   const auto [least, most] =
       std::ranges::minmax(rows, {}, [](const ShardRow& row) { return row.state.step; });
+  if (most.state.step > least.state.step + kStepsKept) {
+    return fmt::format("{}: in step {}, but {} is in step {}: outboxes are kept for {} steps",
+                       format_printable(least.path), least.state.step, format_printable(most.path),
+                       most.state.step, kStepsKept);
+  }
   if (most.state.step > least.state.step + 1) {
     return fmt::format(
         "{}: in step {}, but {} is in step {}; the others send what they sent since: "
         "`crawlstore shards send FILE --step {}`, and so on",
         format_printable(least.path), least.state.step, format_printable(most.path),
         most.state.step, least.state.step);
+  }
+  for (const ShardRow& row : rows) {
+    if (row.state.step == most.state.step || row.state.is_sent) continue;
+    return fmt::format(
+        "{}: in step {}, of which others had its outbox: it is an older copy; they send what they "
+        "sent in it: `crawlstore shards send FILE --step {}`",
+        format_printable(row.path), row.state.step, row.state.step);
   }
   return {};
 }

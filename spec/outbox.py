@@ -12,7 +12,7 @@ HEADER = struct.Struct('<8sQQ8IQ')
 SHARDS_MAX, URLS_MAX, RAW_MAX, URL_MAX = 4096, 65536, 33554432, 16777216
 EXPANSION_MAX = 255
 
-Block = namedtuple('Block', 'step key_seed shard_count from_ to number is_last urls')
+Block = namedtuple('Block', 'step crawl_key shard_count from_ to number is_last urls')
 
 
 def take_length(raw, at):
@@ -55,7 +55,7 @@ def unpack(payload, raw_bytes):
 def parse_block(block):
     """The Block of exactly these bytes; URLs as bytes. errors chunk_damaged, segment_invalid"""
     demand(len(block) >= HEADER.size, 'Outbox blocks rule 2: length')
-    magic, step, key_seed, shard_count, from_, to, number, url_count, raw_bytes, payload_bytes, \
+    magic, step, crawl_key, shard_count, from_, to, number, url_count, raw_bytes, payload_bytes, \
         flags, checksum = HEADER.unpack_from(block)
     payload = block[HEADER.size:]
     if xxh3_64(block[:56] + payload) != checksum:
@@ -68,7 +68,7 @@ def parse_block(block):
            2 * url_count <= raw_bytes <= (RAW_MAX if url_count else 0), 'Outbox blocks rule 4')
     demand(payload_bytes <= raw_bytes <= EXPANSION_MAX * payload_bytes, 'Outbox blocks rule 5')
     urls = take_urls(unpack(payload, raw_bytes), url_count)
-    return Block(step, key_seed, shard_count, from_, to, number, flags == 1, urls)
+    return Block(step, crawl_key, shard_count, from_, to, number, flags == 1, urls)
 
 
 def cut_blocks(message):

@@ -129,6 +129,12 @@ class Exchange(command.CommandTest):
     def outbox(self, receiver):
         return sorted(self.folder.glob(f"out/*-{receiver}.outbox"))
 
+    def expect_refused(self, message, *words):
+        answer = self.run_command("shards", "receive", *words, "--json")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.err.decode(), message)
+        self.assertEqual(json.loads(answer.out)["refused_input_count"], 1)
+
     def test_makes_the_crawl_of_one_file(self):
         known, crawled = {self.seed}, set()
         for level in range(1, 5):
@@ -153,19 +159,73 @@ class Exchange(command.CommandTest):
         self.assertEqual(set(found), known)
         self.assertEqual({url for url, state in found.items() if state == "crawled"}, crawled)
 
+    def test_leaves_out_what_comes_too_early(self):
+        first, *others = self.names
+        for name in self.names:
+            self.crawl(name)
+            self.shards("send", name, "--to", "a/out")
+        for index, name in enumerate(others, 1):
+            messages = sorted(self.folder.glob(f"a/out/*-{index}.outbox"))
+            self.assertEqual(self.shards("receive", name, *messages)["step"], 2)
+            self.crawl(name)
+            self.assertEqual(self.shards("send", name, "--to", "a/out", "--step", "2")["step"], 2)
+        # In an order in which the later step comes first.
+        messages = sorted(self.folder.glob("a/out/*-0.outbox"), reverse=True)
+        self.assertEqual(messages[0].name, "2.2-0.outbox")
+        taken = self.shards("receive", first, *messages)
+        self.assertEqual((taken["step"], taken["early_count"], taken["stale_count"]),
+                         (2, len(others), 0))
+        for _ in range(2):
+            self.assertEqual(self.shards("send", first, "--to", "a/out", "--step", "2")["step"], 2)
+        self.assertEqual(self.shards("receive", first, *messages)["step"], 3)
+
+    def test_goes_on_behind_what_is_damaged(self):
+        for name in self.names:
+            self.crawl(name)
+            self.shards("send", name, "--to", "out")
+        (self.folder / "out" / "0-0.outbox").write_bytes(b"")
+        answer = self.run_command("shards", "receive", "0.crawl", "0.crawl", *self.outbox(0),
+                                  "--json")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.err.decode(), "0-0.outbox: .*there is no message")
+        taken = json.loads(answer.out)
+        self.assertEqual((taken["refused_input_count"], taken["message_count"], taken["step"]),
+                         (2, COUNT - 1, 2))
+
+    def test_tells_databases_apart(self):
+        for name in self.names[:2]:
+            self.succeed("import", name, "-", "--format", "urls", "--database", "img",
+                         data=self.seed.encode())
+        self.shards("send", "0.crawl", "--to", "out")
+        self.shards("send", "0.crawl", "--to", "out", "--database", "img")
+        self.shards("send", "1.crawl", "--to", "out")
+        self.assertTrue((self.folder / "out/img.1.0-1.outbox").exists())
+        answer = self.run_command("shards", "receive", "1.crawl", "out/img.1.0-1.outbox")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.err.decode(), "page database")
+        self.refuse(1, "no page database of that name", "shards", "send", "1.crawl",
+                    "--database", "nosuch")
+
+    def test_refuses_words_that_make_no_sense_together(self):
+        for words, message in ((["info", "0.crawl", "--step", "1"], "--step goes with `send`"),
+                               (["receive", "0.crawl", "x", "--to", "y"], "--to goes with `send`"),
+                               (["send", *self.names], "one FILE"),
+                               (["receive", "0.crawl"], "FILE and messages")):
+            self.refuse(2, message, "shards", *words)
+
     def test_refuses_what_is_not_for_it(self):
         for name in self.names:
             self.crawl(name)
             self.succeed("shards", "send", name, "--to", "out")
         message = self.folder / "out" / "1.0-1.outbox"
-        self.refuse(1, "out/1.0-1.outbox.*to another shard", "shards", "receive", "2.crawl",
-                    message.relative_to(self.folder))
+        self.expect_refused("out/1.0-1.outbox.*to another shard", "2.crawl",
+                            message.relative_to(self.folder))
         whole = message.read_bytes()
-        for data, code in ((whole[:-1], "ends before its last block"), (whole[:9], "ends before"),
+        for data, text in ((whole[:-1], "ends before its last block"), (whole[:9], "ends before"),
                            (whole[:-1] + bytes([whole[-1] ^ 1]), "checksum"),
                            (b"text" * 99, "outbox block")):
             message.write_bytes(data)
-            self.refuse(1, code, "shards", "receive", "1.crawl", message)
+            self.expect_refused(text, "1.crawl", message)
         self.assertEqual(self.shards("info", *self.names)["shards"][1]["missing_count"], COUNT - 1)
         message.write_bytes(whole)
         self.assertEqual(self.shards("receive", "1.crawl", message)["missing_count"], COUNT - 2)
@@ -174,6 +234,10 @@ class Exchange(command.CommandTest):
         for words in (["send", "alone.crawl"], ["receive", "alone.crawl", message],
                       ["info", "alone.crawl"]):
             self.refuse(2, "no shard", "shards", *words)
+        answer = self.run_command("import", "0.crawl", "-", "--format", "edges", "--database",
+                                  "graph", data=b"1\t2\n")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.err.decode(), "pages of a shard have URLs")
 
     def test_says_what_is_not_whole(self):
         for words, message in ((self.names[:2], "1 of 3 shards missing: 2"),
@@ -185,6 +249,18 @@ class Exchange(command.CommandTest):
         answer = self.run_command("shards", "info", *self.names[:2], "seed.crawl")
         self.assertRegex(answer.err.decode(), "another key seed")
         self.succeed("create", "count.crawl", "--shard", "2/4", "--key-seed", "7")
+        for name in self.names:
+            self.crawl(name)
+            self.shards("send", name, "--to", "out")
+        (self.folder / "copy.crawl").write_bytes((self.folder / "2.crawl").read_bytes())
+        self.succeed("create", "old.crawl", "--shard", "2/3", "--key-seed", "7")
+        for index, name in enumerate(self.names):
+            self.shards("receive", name, *self.outbox(index))
+        self.shards("info", *self.names)
+        self.shards("info", *self.names[:2], "copy.crawl")
+        answer = self.run_command("shards", "info", *self.names[:2], "old.crawl")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.err.decode(), "old.crawl: in step 1, .*send FILE --step 1")
         answer = self.run_command("shards", "info", *self.names[:2], "count.crawl")
         self.assertRegex(answer.err.decode(), "of 4 shards, but 0.crawl is of 3")
 

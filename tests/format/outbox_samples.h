@@ -14,7 +14,7 @@
 namespace crawlstore::testing {
 
 inline format::OutboxHeader sample_outbox_header() {
-  return {.step = 7, .key_seed = 0x0123456789abcdef, .shard_count = 3, .from = 2, .to = 1};
+  return {.step = 7, .crawl_key = 0x0123456789abcdef, .shard_count = 3, .from = 2, .to = 1};
 }
 
 /// Puts the right checksum into a block; the codec does without the copy.

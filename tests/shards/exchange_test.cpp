@@ -285,7 +285,7 @@ TEST_P(ShardExchange, RefusesWhatIsNotMeantForIt) {
   const std::uint32_t other = owner == 0 ? 1 : 0;
   for (const auto& machine : machines_) machine->end();
   const auto outbox = machines_[owner]->outbox(1);
-  const Bytes message = outbox.at(other);
+  const Bytes& message = outbox.at(other);
   const auto refused = [&](const Bytes& bytes) { return machines_[other]->receive(bytes); };
   EXPECT_EQ(machines_[owner]->receive(message).error().code, Errc::kInvalidArgument);
   if (GetParam() > 2) {
@@ -310,7 +310,7 @@ TEST_P(ShardExchange, RefusesWhatIsNotMeantForIt) {
   EXPECT_EQ(machines_[other]->state().step, GetParam() == 2 ? 2U : 1U);
 }
 
-TEST_P(ShardExchange, RefusesStepsThatHaveNotEndedHere) {
+TEST_P(ShardExchange, LeavesOutStepsThatHaveNotEndedHere) {
   step(false);
   machines_[0]->keep_copy();
   step(false);
@@ -318,8 +318,48 @@ TEST_P(ShardExchange, RefusesStepsThatHaveNotEndedHere) {
   machines_[1]->end();
   const Bytes ahead = machines_[1]->outbox(3)[0];
   machines_[0]->come_back();
-  EXPECT_EQ(machines_[0]->receive(ahead).error().code, Errc::kInvalidArgument);
+  const auto report = must(machines_[0]->receive(ahead));
+  EXPECT_EQ(report.early_count, 1U);
+  EXPECT_EQ(report.url_count, 0U);
   EXPECT_EQ(machines_[0]->state().step, 2U);
+}
+
+TEST(ShardExchangeOfAll, TellsPagesOfOtherDatabasesApart) {
+  const TemporaryFolder folder;
+  CreateOptions seeded;
+  seeded.key_seed = 3;
+  auto from = must(create_shard(folder / "0.crawl", {0, 2}, seeded));
+  auto to = must(create_shard(folder / "1.crawl", {1, 2}, seeded));
+  PagesOptions raw;
+  raw.normalizer = UrlNormalizer::raw();
+  auto sent = must(PageDb::open(from, "pages"));
+  auto other = must(PageDb::open(to, "images"));
+  auto as_it_is = must(PageDb::open(to, "pages", raw));
+  must(end_step(from, sent));
+  Bytes message;
+  must(write_outbox(must(from.snapshot()), 1, [&](std::uint32_t, std::span<const std::byte> bytes) {
+    message.insert(message.end(), bytes.begin(), bytes.end());
+    return Result<void>();
+  }));
+  for (PageDb* pages : {&other, &as_it_is}) {
+    must(end_step(to, *pages));
+    std::span<const std::byte> rest = message;
+    const auto received = receive_outbox(to, *pages, [&](std::span<std::byte> into) {
+      const std::size_t length = std::min(into.size(), rest.size());
+      std::copy_n(rest.begin(), length, into.begin());
+      rest = rest.subspan(length);
+      return Result<std::size_t>(length);
+    });
+    EXPECT_EQ(received.error().code, Errc::kInvalidArgument);
+  }
+}
+
+TEST(ShardExchangeOfAll, HasPagesWithUrls) {
+  const TemporaryFolder folder;
+  auto store = must(create_shard(folder / "a.crawl", {0, 2}));
+  PagesOptions indexes;
+  indexes.has_urls = false;
+  EXPECT_EQ(PageDb::open(store, "pages", indexes).error().code, Errc::kInvalidArgument);
 }
 
 TEST(ShardExchangeOfAll, IsForShardsAlone) {

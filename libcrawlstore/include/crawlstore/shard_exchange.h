@@ -61,9 +61,11 @@ struct ExchangeState {
 
 /// Ends the step: a superstep, and a commit. Where it was ended before and is not complete, nothing
 /// happens but the superstep.
-///   errors  kInvalidArgument: the file is alone, or the pages have no URLs; as PageDb::merge() and
-///           Store::commit(): the step goes on, call it again
-[[nodiscard]] Result<ExchangeState> end_step(Store& store, PageDb& pages);
+///   progress  of the superstep: see PageDb::merge()
+///   errors    kInvalidArgument: the file is alone; as PageDb::merge() and Store::commit(): the
+///             step goes on, call it again
+[[nodiscard]] Result<ExchangeState> end_step(Store& store, PageDb& pages,
+                                             const Progress& progress = {});
 
 /// Notes, in a commit, that the outbox of the step that has ended was handed over to where it is
 /// safe. A shard that is killed before writes it again.
@@ -91,20 +93,24 @@ struct OutboxReport {
 struct InboxReport {
   std::uint64_t message_count = 0;
   std::uint64_t stale_count = 0;  ///< of them, of steps before, or that had come already
+  std::uint64_t early_count = 0;  ///< of steps that have not ended here: left out
   std::uint64_t url_count = 0;
   std::uint64_t new_count = 0;  ///< of them, not here when the call began
 };
 
 /// Takes messages of others to this shard, up to the end of the source, each in one commit with the
 /// fact that it was received. Edits that wait become pages before.
-///   errors  kInvalidArgument: the message is of another crawl, of another number of shards, to
-///           another shard, of a step that has not ended here, or has pages of other shards;
-///           kChunkDamaged, kSegmentInvalid, kTruncated: the source is damaged, or ends inside a
-///           message; what the source returned. Messages before this one are received, and of it
-///           some pages may be known: send it again
-///   cost    a lookup of each URL, and a superstep's share of those that are new
+///   progress  of this superstep
+///   errors    kInvalidArgument: the message is of another crawl, or page database, or one with
+///             another normaliser, of another number of shards, to another shard, or has pages of
+///             other shards;
+///             kChunkDamaged, kSegmentInvalid, kTruncated: the source is damaged, or ends inside a
+///             message; what the source returned. Messages before this one are received, and of
+///             it some pages may be known: send it again
+///   cost      a lookup of each URL, and a superstep's share of those that are new
 [[nodiscard]] Result<InboxReport> receive_outbox(Store& store, PageDb& pages,
-                                                 const EventSource& source);
+                                                 const EventSource& source,
+                                                 const Progress& progress = {});
 
 }  // namespace crawlstore
 #pragma GCC visibility pop

@@ -227,6 +227,10 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
   if ((writer.directory()->superblock.features_incompat & format::kShardsFeature) != 0) {
     CRAWLSTORE_TRY(const auto* const values, values::PendingValues::of(*store));
     CRAWLSTORE_TRY(shard, values->shard());
+    if (!shard.is_alone() && !options.has_urls) {
+      return fail(Errc::kInvalidArgument,
+                  "pages of a shard have URLs, whose hosts say whose they are");
+    }
   }
   if (entry != nullptr) {
     CRAWLSTORE_TRY(auto loaded, pages::load_state(writer, *entry));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shards/outbox.h"
 
+#include <crawlstore/url.h>
+
 namespace crawlstore::shards {
 namespace {
 
@@ -10,12 +12,20 @@ constexpr std::size_t kBlockUrlsMax = 65536;
 
 /// Whether a block goes on where another one ended.
 bool follows(const format::OutboxHeader& next, const format::OutboxHeader& before) {
-  return next.step == before.step && next.key_seed == before.key_seed &&
+  return next.step == before.step && next.crawl_key == before.crawl_key &&
          next.shard_count == before.shard_count && next.from == before.from &&
          next.to == before.to && next.number == before.number + 1;
 }
 
 }  // namespace
+
+std::uint64_t crawl_key(std::uint64_t key_seed, std::string_view database,
+                        std::string_view normalizer) {
+  std::string text(database);
+  text += '\0';
+  text += normalizer;
+  return url_key(text, key_seed);
+}
 
 Result<void> MessageWriter::add(std::string_view url) {
   if (text_.size() >= kBlockBytes || ends_.size() == kBlockUrlsMax) CRAWLSTORE_TRY(write(false));

@@ -16,6 +16,10 @@
 
 namespace crawlstore::shards {
 
+/// The key of what is exchanged: messages of other pages are not for these.
+std::uint64_t crawl_key(std::uint64_t key_seed, std::string_view database,
+                        std::string_view normalizer);
+
 /// One message under way, to one shard.
 class MessageWriter {
  public:

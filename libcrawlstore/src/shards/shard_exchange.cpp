@@ -75,8 +75,8 @@ class Exchange {
                                 values::encode_exchange(record));
   }
 
-  Result<ExchangeState> end() {
-    CRAWLSTORE_TRY(pages_.merge());
+  Result<ExchangeState> end(const Progress& progress) {
+    CRAWLSTORE_TRY(pages_.merge(progress));
     CRAWLSTORE_TRY(auto record, load());
     if (!record.has_ended) {
       record.has_ended = true;
@@ -101,8 +101,8 @@ class Exchange {
     return state_of(record, shard_);
   }
 
-  Result<InboxReport> receive(const EventSource& source) {
-    CRAWLSTORE_TRY(pages_.merge());
+  Result<InboxReport> receive(const EventSource& source, const Progress& progress) {
+    CRAWLSTORE_TRY(pages_.merge(progress));
     CRAWLSTORE_TRY(store_.commit());
     CRAWLSTORE_TRY(const auto snapshot, store_.snapshot());
     CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, Inside::of(pages_).name()));
@@ -110,9 +110,14 @@ class Exchange {
     InboxReport report;
     CRAWLSTORE_TRY(auto block, messages.next());
     while (block) {
-      CRAWLSTORE_TRY(check(block->header));
-      for (const std::string_view url : block->urls) CRAWLSTORE_TRY(take(url, view, report));
-      if (block->header.is_last) CRAWLSTORE_TRY(finish(block->header, report));
+      CRAWLSTORE_TRY(const bool is_early, is_of_later_step(block->header));
+      if (!is_early) {
+        for (const std::string_view url : block->urls) CRAWLSTORE_TRY(take(url, view, report));
+        if (block->header.is_last) CRAWLSTORE_TRY(finish(block->header, report));
+      } else if (block->header.is_last) {
+        ++report.message_count;
+        ++report.early_count;
+      }
       CRAWLSTORE_TRY(block, messages.next());
     }
     return report;
@@ -125,16 +130,19 @@ class Exchange {
         shard_(shard),
         name_(values::exchange_value_name(Inside::of(pages).name())) {}
 
-  [[nodiscard]] Result<void> check(const format::OutboxHeader& header) const {
+  /// errors  kInvalidArgument: the message is not for these pages
+  [[nodiscard]] Result<bool> is_of_later_step(const format::OutboxHeader& header) const {
     const char* wrong = nullptr;
-    CRAWLSTORE_TRY(const auto record, load());
-    if (header.step > record.newest_end()) {
-      wrong = "a message is of a step that has not ended here: end it first";
-    }
+    const auto key = shards::crawl_key(store_.key_seed(), Inside::of(pages_).name(),
+                                       Inside::of(pages_).state.table.normalizer);
     if (header.to != shard_.index) wrong = "a message is to another shard";
     if (header.shard_count != shard_.count) wrong = "a message is of another number of shards";
-    if (header.key_seed != store_.key_seed()) wrong = "a message is of another crawl";
-    return wrong == nullptr ? Result<void>() : fail(Errc::kInvalidArgument, wrong);
+    if (header.crawl_key != key) {
+      wrong = "a message is of another crawl, page database or normaliser";
+    }
+    if (wrong != nullptr) return fail(Errc::kInvalidArgument, wrong);
+    CRAWLSTORE_TRY(const auto record, load());
+    return header.step > record.newest_end();
   }
 
   Result<void> take(std::string_view url, const PageView& view, InboxReport& report) {
@@ -181,9 +189,9 @@ Result<ExchangeState> read_exchange(const Snapshot& snapshot, std::string_view d
   return state_of(record, shard);
 }
 
-Result<ExchangeState> end_step(Store& store, PageDb& pages) {
+Result<ExchangeState> end_step(Store& store, PageDb& pages, const Progress& progress) {
   CRAWLSTORE_TRY(auto exchange, Exchange::open(store, pages));
-  return exchange.end();
+  return exchange.end(progress);
 }
 
 Result<ExchangeState> note_sent(Store& store, PageDb& pages) {
@@ -191,9 +199,10 @@ Result<ExchangeState> note_sent(Store& store, PageDb& pages) {
   return exchange.note_own();
 }
 
-Result<InboxReport> receive_outbox(Store& store, PageDb& pages, const EventSource& source) {
+Result<InboxReport> receive_outbox(Store& store, PageDb& pages, const EventSource& source,
+                                   const Progress& progress) {
   CRAWLSTORE_TRY(auto exchange, Exchange::open(store, pages));
-  return exchange.receive(source);
+  return exchange.receive(source, progress);
 }
 
 Result<OutboxReport> write_outbox(const Snapshot& snapshot, std::uint64_t step,
@@ -215,7 +224,7 @@ Result<OutboxReport> write_outbox(const Snapshot& snapshot, std::uint64_t step,
   std::vector<shards::MessageWriter> messages;
   format::OutboxHeader header;
   header.step = step;
-  header.key_seed = snapshot.key_seed();
+  header.crawl_key = shards::crawl_key(snapshot.key_seed(), database, view.info().normalizer);
   header.shard_count = shard.count;
   header.from = shard.index;
   format::FrameCompressor compressor({}, kLevel);
