@@ -21,7 +21,7 @@
 namespace crawlstore::cli {
 namespace {
 
-/// The page that is named; nothing when it is not there, or was forgotten.
+/// The page that is named; nothing when it is not there, was forgotten, or is of another shard.
 Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::string_view name,
                                                bool takes_any_index) {
   constexpr std::uint64_t kPageEnd = std::uint64_t{1} << 40;  // of any database
@@ -35,6 +35,7 @@ Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::strin
   }
   if (!page) return std::nullopt;
   CRAWLSTORE_TRY(const auto state, pages->state(*page));
+  if (state == PageState::kElsewhere && !takes_any_index) return std::nullopt;
   if (state != PageState::kGone || !pages->info().has_urls) return page;
   CRAWLSTORE_TRY(const auto url, pages->url(*page));
   return url.empty() ? std::nullopt : page;

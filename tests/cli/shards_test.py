@@ -80,6 +80,14 @@ class Shards(command.CommandTest):
             self.assertEqual(sum(row["page_count"] for row in rows),
                              sum(state != "elsewhere" for state in pages.values()))
 
+    def test_queue_what_is_theirs_alone(self):
+        pages = self.pages(self.names[0])
+        urls = [next(url for url, state in pages.items() if state == wanted)
+                for wanted in ("known", "elsewhere")]
+        counts = json.loads(self.succeed("queue", self.names[0], "--insert", "-", "--json",
+                                         data="".join(f"1\t{url}\n" for url in urls).encode()).out)
+        self.assertEqual((counts["inserted_count"], counts["unknown_count"]), (1, 1))
+
     def test_are_not_ranked_alone(self):
         for words in ([], ["--by", "host"], ["hits"], ["opic"]):
             self.refuse(2, "one shard of several", "rank", self.names[0], *words)
