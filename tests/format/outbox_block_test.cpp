@@ -74,7 +74,7 @@ TEST(OutboxBlocks, GiveWhatWasPutIntoThem) {
   SeededRandom random;
   for (int i = is_long() ? 5000 : 300; i > 0; --i) {
     OutboxHeader header{.step = 1 + random.number() / 2, .crawl_key = random.number()};
-    header.shard_count = 2 + static_cast<std::uint32_t>(random.below(65'535));
+    header.shard_count = 2 + static_cast<std::uint32_t>(random.below(kOutboxShardsMax - 1));
     header.from = static_cast<std::uint32_t>(random.below(header.shard_count));
     header.to = (header.from + 1) % header.shard_count;
     header.number = static_cast<std::uint32_t>(random.number());

@@ -192,7 +192,7 @@ TEST(RecordTile, RejectsAWrongHeader) {
 // spec: format.md#record-tiles rule 3
 TEST(RecordTile, RejectsValuesOutOfRange) {
   const Bytes bytes = encoded(sample());
-  EXPECT_EQ(verdict(with(bytes, column_bytes(bytes, RecordColumnId::kState), std::uint8_t{7})),
+  EXPECT_EQ(verdict(with(bytes, column_bytes(bytes, RecordColumnId::kState), std::uint8_t{8})),
             "the state of a page is unknown");
   for (const auto id :
        {RecordColumnId::kState, RecordColumnId::kCrawlCount, RecordColumnId::kChangeCount,

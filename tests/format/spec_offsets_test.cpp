@@ -181,7 +181,7 @@ TEST(SpecOffsets, MatchesOriginFooter) {
 TEST(SpecOffsets, MatchesOutboxBlockHeader) {
   expect_struct("OutboxBlockHeader", sizeof(OutboxBlockHeader),
                 {MEMBER(OutboxBlockHeader, magic), MEMBER(OutboxBlockHeader, step),
-                 MEMBER(OutboxBlockHeader, key_seed), MEMBER(OutboxBlockHeader, shard_count),
+                 MEMBER(OutboxBlockHeader, crawl_key), MEMBER(OutboxBlockHeader, shard_count),
                  MEMBER(OutboxBlockHeader, from), MEMBER(OutboxBlockHeader, to),
                  MEMBER(OutboxBlockHeader, number), MEMBER(OutboxBlockHeader, url_count),
                  MEMBER(OutboxBlockHeader, raw_bytes), MEMBER(OutboxBlockHeader, payload_bytes),

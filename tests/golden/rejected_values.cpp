@@ -12,7 +12,7 @@ void add_rejected_values(Maker& make) {
   for (const auto& [name, payload] : sample_value_payloads()) {
     if (!name.starts_with("rule_")) continue;
     make.payload("values_" + name.substr(name.find('_', 5) + 1), kBase, SegmentKind::kValues,
-                 [&](Bytes& bytes) { bytes = payload; });
+                 [&payload = payload](Bytes& bytes) { bytes = payload; });
   }
   make.payload("values_shard_beyond", kBase, SegmentKind::kValues, [&](Bytes& bytes) {
     constexpr std::string_view kText = "3/3";

@@ -154,7 +154,11 @@ TEST(CreateShard, LeavesNoOtherTextUnnoticed) {
     auto store = must(create_shard(folder / "a.crawl", {0, 2}));
     must(values::set_reserved(Inside::of(store).shared_from_this(), ".shard",
                               std::as_bytes(std::span(text))));
-    must(store.commit());
+    // A library that is made for tests looks at what it publishes.
+    if (const auto committed = store.commit(); !committed) {
+      EXPECT_EQ(committed.error().code, Errc::kSegmentInvalid) << text;
+      continue;
+    }
     EXPECT_EQ(read_shard(store).error().code, Errc::kSegmentInvalid) << text;
     EXPECT_EQ(read_shard(must(store.snapshot())).error().code, Errc::kSegmentInvalid) << text;
     VerifyOptions deep;
