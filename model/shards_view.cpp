@@ -11,9 +11,6 @@
 namespace crawlstore::model {
 namespace {
 
-/// Steps whose outboxes can be written once more: spec/shards.md, State.
-constexpr std::uint64_t kStepsKept = 400;
-
 std::uint64_t own_page_count(const ShardRow& row) {
   return row.pages.page_count - row.pages.elsewhere_count;
 }

@@ -44,6 +44,9 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
+/// The newest steps that have ended, whose outboxes can be written.
+inline constexpr std::uint64_t kStepsKept = 400;
+
 /// The place of a shard in the exchange.
 struct ExchangeState {
   Shard shard{};
@@ -82,8 +85,8 @@ struct OutboxReport {
 
 /// Writes the outbox of a step that has ended: for each other shard one message, also where there
 /// is nothing to tell.
-///   step    the newest that has ended, or an earlier one. The pages of steps before the last 400
-///           that ended are all in the outbox of the oldest of these
+///   step    the newest that has ended, or an earlier one. The pages of steps before the last
+///           kStepsKept are all in the outbox of the oldest of these
 ///   errors  kInvalidArgument: the step has not ended, or is older than that; what `sink` returned
 ///   cost    a URL of each new page that is elsewhere; memory: some 256 KiB for each shard
 [[nodiscard]] Result<OutboxReport> write_outbox(const Snapshot& snapshot, std::uint64_t step,

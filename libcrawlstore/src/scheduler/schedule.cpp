@@ -212,8 +212,7 @@ Result<std::uint64_t> drop_gone(Frontier& frontier, const Snapshot& snapshot) {
     if (!read || item.id >= pages.info().page_count) return;
     const auto state = pages.state(item.id);
     if (!state) read = tl::unexpected<Error>(state.error());
-    const bool is_here = state && *state != PageState::kGone && *state != PageState::kElsewhere;
-    if (state && !is_here) gone.push_back(item);
+    if (state && *state == PageState::kGone) gone.push_back(item);
   }));
   CRAWLSTORE_TRY(read);
   if (gone.empty()) return 0;

@@ -6,9 +6,8 @@
 namespace crawlstore::shards {
 namespace {
 
-/// Bytes of URLs, or URLs, with which a block is written.
+/// Bytes of URLs with which a block is written.
 constexpr std::size_t kBlockBytes = 256 * 1024;
-constexpr std::size_t kBlockUrlsMax = 65536;
 
 /// Whether a block goes on where another one ended.
 bool follows(const format::OutboxHeader& next, const format::OutboxHeader& before) {
@@ -28,7 +27,8 @@ std::uint64_t crawl_key(std::uint64_t key_seed, std::string_view database,
 }
 
 Result<void> MessageWriter::add(std::string_view url) {
-  if (text_.size() >= kBlockBytes || ends_.size() == kBlockUrlsMax) CRAWLSTORE_TRY(write(false));
+  if (text_.size() >= kBlockBytes || ends_.size() == format::kOutboxUrlsMax)
+    CRAWLSTORE_TRY(write(false));
   text_ += url;
   ends_.push_back(text_.size());
   ++report_->url_count;

@@ -23,7 +23,7 @@ std::uint64_t crawl_key(std::uint64_t key_seed, std::string_view database,
 /// One message under way, to one shard.
 class MessageWriter {
  public:
-  /// `header` says step, seed, shards, sender and receiver.
+  /// `header` says step, key, shards, sender and receiver.
   MessageWriter(const format::OutboxHeader& header, format::FrameCompressor& compressor,
                 const OutboxSink& sink, OutboxReport& report)
       : header_(header), compressor_(&compressor), sink_(&sink), report_(&report) {}

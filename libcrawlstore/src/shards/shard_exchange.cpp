@@ -22,6 +22,12 @@ using values::ExchangeRecord;
 constexpr int kLevel = 3;
 
 static_assert(16 + 8 * values::kStepEndsMax + kShardsMax / 8 <= kSmallValueBytesMax);
+static_assert(values::kStepEndsMax == kStepsKept && format::kOutboxShardsMax == kShardsMax);
+
+Result<void> check_several(const Shard& shard) {
+  if (!shard.is_alone()) return {};
+  return fail(Errc::kInvalidArgument, "the file is no shard: `create --shard I/N` makes one");
+}
 
 Result<ExchangeRecord> record_in(const SmallValues& values, const Shard& shard,
                                  std::string_view database) {
@@ -54,16 +60,10 @@ class Exchange {
  public:
   static Result<Exchange> open(Store& store, PageDb& pages) {
     const Shard& shard = Inside::of(pages).state.shard;
-    if (shard.is_alone()) {
-      return fail(Errc::kInvalidArgument, "the file is no shard: `create --shard I/N` makes one");
-    }
-    if (!pages.status().has_urls) {
-      return fail(Errc::kInvalidArgument, "the pages have no URLs, by which shards know them");
-    }
+    CRAWLSTORE_TRY(check_several(shard));
     return Exchange(store, pages, shard);
   }
 
-  [[nodiscard]] const Shard& shard() const { return shard_; }
   [[nodiscard]] Result<ExchangeRecord> load() const {
     CRAWLSTORE_TRY(const auto bytes, store_.get(name_));
     SmallValues values;
@@ -181,9 +181,7 @@ class Exchange {
 
 Result<ExchangeState> read_exchange(const Snapshot& snapshot, std::string_view database) {
   CRAWLSTORE_TRY(const Shard shard, read_shard(snapshot));
-  if (shard.is_alone()) {
-    return fail(Errc::kInvalidArgument, "the file is no shard: `create --shard I/N` makes one");
-  }
+  CRAWLSTORE_TRY(check_several(shard));
   CRAWLSTORE_TRY(const auto values, read_values(snapshot));
   CRAWLSTORE_TRY(const auto record, record_in(values, shard, database));
   return state_of(record, shard);
