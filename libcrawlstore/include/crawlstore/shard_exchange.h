@@ -23,6 +23,8 @@
 ///   CRAWLSTORE_TRY(note_sent(store, pages));
 ///   CRAWLSTORE_TRY(receive_outbox(store, pages, source));               // of each other shard
 ///
+/// Programs that run at the same time on all shards need exchange_step() alone.
+///
 /// Ownership: nothing here keeps a reference. Threads: any; of end_step() and receive_outbox() one
 /// at a time. Errors: also those of Store and PageDb. Source: Valiant, "A Bridging Model for
 /// Parallel Computation", 1990; spec/shards.md.
@@ -38,6 +40,7 @@
 #include <crawlstore/event_stream.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/shard.h>
+#include <crawlstore/shard_peers.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
 
@@ -114,6 +117,24 @@ struct InboxReport {
 [[nodiscard]] Result<InboxReport> receive_outbox(Store& store, PageDb& pages,
                                                  const EventSource& source,
                                                  const Progress& progress = {});
+
+/// A step of one shard that has been exchanged with all others.
+struct StepReport {
+  std::uint64_t step = 0;  ///< that was exchanged: the least of all shards
+  ExchangeState state{};   ///< after it
+  OutboxReport sent{};
+  InboxReport received{};
+};
+
+/// end_step(), write_outbox(), receive_outbox() and note_sent() in one, on all shards at once: the
+/// messages are carried by `peers`, and are noted as sent when all shards have taken them. The step
+/// is the least that any shard is in. A shard that is further, as another one was killed or brought
+/// back from a copy, ends none; it sends its outbox of that step once more.
+///   errors  those of the four, and of `peers`; kInvalidArgument: the others are not the shards of
+///           this crawl in their order. What was received stays: call it again, on all
+///   cost    three times bytes to and from each shard; memory: the messages of the step
+[[nodiscard]] Result<StepReport> exchange_step(Store& store, PageDb& pages, ShardPeers& peers,
+                                               const Progress& progress = {});
 
 }  // namespace crawlstore
 #pragma GCC visibility pop

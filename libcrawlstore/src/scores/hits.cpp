@@ -34,6 +34,8 @@ class HitsIteration {
         in_(in),
         options_(options),
         page_count_(out.page_count()),
+        all_count_(static_cast<double>(options.shards != nullptr ? options.shards->page_count()
+                                                                 : page_count_)),
         blocks_(page_count_, options.threads) {}
 
   Result<HitsResult> run();
@@ -46,13 +48,17 @@ class HitsIteration {
   void set_alike();
   Result<void> iterate(HitsResult& result);
   Result<std::optional<double>> step();
-  Result<std::optional<double>> take(const LinkCache& links, const Scores& from, Scores& to);
+  Result<std::optional<double>> take_authorities();
+  Result<std::optional<double>> take_hubs();
+  Result<double> gather(const LinkCache& links, const Scores& from);
+  Result<std::optional<double>> take(double sum, Scores& to);
   Result<void> weigh();
 
   const LinkCache& out_;
   const LinkCache& in_;
   const HitsSolverOptions& options_;
   const std::uint64_t page_count_;
+  const double all_count_;  // pages of all shards, which are n of the invariants
   PageBlocks blocks_;
   StartScores alike_;
   Scores hubs_;
@@ -60,7 +66,8 @@ class HitsIteration {
   Scores brought_;
   Scores weighted_;                         // authorities times target weights, if there are any
   io::AnonymousArray<double> target_sums_;  // of a stripe for each worker
-  double weight_scale_ = 1;                 // what makes the largest target weight 1
+  bool has_weights_ = false;
+  double weight_scale_ = 1;  // what makes the mean of target weights 1
 };
 
 template <class Real>
@@ -82,13 +89,21 @@ Result<void> HitsIteration<Real>::start() {
       (!present.empty() && present.size() != page_count_)) {
     return fail(Errc::kInvalidArgument, "there must be a weight for each page");
   }
-  if (!weights.empty()) {
-    CRAWLSTORE_TRY(sum_of_weights(weights));
-    weight_scale_ = 1 / static_cast<double>(*std::ranges::max_element(weights));
+  CRAWLSTORE_TRY(const double weight_count,
+                 over_shards(options_.shards, static_cast<double>(weights.size())));
+  has_weights_ = weight_count > 0;
+  if (has_weights_) {
+    CRAWLSTORE_TRY(const double sum, sum_of_weights(weights, options_.shards));
+    weight_scale_ = all_count_ / sum;
   }
-  CRAWLSTORE_TRY(alike_, StartScores::make(present, page_count_));
-  CRAWLSTORE_TRY(const auto before, StartScores::make(options_.start, page_count_));
-  const double fresh = options_.start.empty() ? 1 : kFreshShare;
+  CRAWLSTORE_TRY(alike_, StartScores::make(present, page_count_, options_.shards));
+  CRAWLSTORE_TRY(const double start_count,
+                 over_shards(options_.shards, static_cast<double>(options_.start.size())));
+  StartScores before;
+  if (start_count > 0) {
+    CRAWLSTORE_TRY(before, StartScores::make(options_.start, page_count_, options_.shards));
+  }
+  const double fresh = start_count > 0 ? kFreshShare : 1;
   for (std::uint64_t page = 0; page < page_count_; ++page) {
     hubs_.span()[page] = static_cast<Real>(fresh * alike_.at(page) + (1 - fresh) * before.at(page));
   }
@@ -103,23 +118,28 @@ void HitsIteration<Real>::set_alike() {
   }
 }
 
-/// Sets `to` to what links bring of `from`, scaled to a mean of 1. Returns how much they changed;
-/// nothing where no link brings anything.
+/// Sets brought_ to what links bring of `from`, and returns its sum.
 template <class Real>
-Result<std::optional<double>> HitsIteration<Real>::take(const LinkCache& links, const Scores& from,
-                                                        Scores& to) {
+Result<double> HitsIteration<Real>::gather(const LinkCache& links, const Scores& from) {
   Real* const brought = brought_.span().data();
-  const auto keep = [brought](std::uint64_t first, std::uint64_t end, const double* sums) {
-    Lanes lanes;
-    in_lanes(first, end, [&](std::uint64_t page, std::uint64_t lane) {
-      brought[page] = static_cast<Real>(sums[page - first]);
-      lanes.add(lane, sums[page - first]);
-    });
-    return lanes.total();
-  };
-  CRAWLSTORE_TRY(const double sum, blocks_.gather(links, from.span(), target_sums_.span(), keep));
+  return blocks_.gather(links, from.span(), target_sums_.span(),
+                        [brought](std::uint64_t first, std::uint64_t end, const double* sums) {
+                          Lanes lanes;
+                          in_lanes(first, end, [&](std::uint64_t page, std::uint64_t lane) {
+                            brought[page] = static_cast<Real>(sums[page - first]);
+                            lanes.add(lane, sums[page - first]);
+                          });
+                          return lanes.total();
+                        });
+}
+
+/// Sets `to` to brought_, whose sum over all shards this is, scaled to a mean of 1. Returns how
+/// much it changed; nothing where no link brings anything.
+template <class Real>
+Result<std::optional<double>> HitsIteration<Real>::take(double sum, Scores& to) {
   if (!(sum > 0)) return std::nullopt;
-  const double scale = static_cast<double>(page_count_) / sum;
+  const double scale = all_count_ / sum;
+  const Real* const brought = brought_.span().data();
   Real* const scores = to.span().data();
   CRAWLSTORE_TRY(const double change, blocks_.sum([&](std::uint64_t first, std::uint64_t end) {
     Lanes lanes;
@@ -130,7 +150,33 @@ Result<std::optional<double>> HitsIteration<Real>::take(const LinkCache& links, 
     });
     return lanes.total();
   }));
-  return change;
+  return over_shards(options_.shards, change).map([](double all) {
+    return std::optional<double>(all);
+  });
+}
+
+/// Authorities of hubs. What pages elsewhere got goes to their owners, but for unknown ones.
+template <class Real>
+Result<std::optional<double>> HitsIteration<Real>::take_authorities() {
+  CRAWLSTORE_TRY(double sum, gather(out_, hubs_));
+  if (options_.shards != nullptr) {
+    CRAWLSTORE_TRY(double unknown, options_.shards->bring(brought_.span(), 0));
+    CRAWLSTORE_TRY(sum, over_shards(options_.shards, sum));
+    sum -= unknown;
+  }
+  return take(sum, authorities_);
+}
+
+/// Hubs of authorities, also of those of pages elsewhere, which their owners know.
+template <class Real>
+Result<std::optional<double>> HitsIteration<Real>::take_hubs() {
+  if (has_weights_) CRAWLSTORE_TRY(weigh());
+  Scores& from = has_weights_ ? weighted_ : authorities_;
+  if (options_.shards != nullptr) CRAWLSTORE_TRY(options_.shards->fetch(from.span()));
+  CRAWLSTORE_TRY(double sum, gather(in_, from));
+  if (options_.shards != nullptr) options_.shards->clear(from.span());
+  CRAWLSTORE_TRY(sum, over_shards(options_.shards, sum));
+  return take(sum, hubs_);
 }
 
 template <class Real>
@@ -149,13 +195,11 @@ Result<void> HitsIteration<Real>::weigh() {
 /// From hubs to authorities and back. Returns the larger change; nothing where no link counts.
 template <class Real>
 Result<std::optional<double>> HitsIteration<Real>::step() {
-  CRAWLSTORE_TRY(const auto authorities_change, take(out_, hubs_, authorities_));
+  CRAWLSTORE_TRY(const auto authorities_change, take_authorities());
   if (!authorities_change) return std::nullopt;
-  const bool has_weights = !options_.target_weights.empty();
-  if (has_weights) CRAWLSTORE_TRY(weigh());
-  CRAWLSTORE_TRY(const auto hubs_change, take(in_, has_weights ? weighted_ : authorities_, hubs_));
+  CRAWLSTORE_TRY(const auto hubs_change, take_hubs());
   if (!hubs_change) return std::nullopt;
-  return std::max(*authorities_change, *hubs_change) / static_cast<double>(page_count_);
+  return std::max(*authorities_change, *hubs_change) / all_count_;
 }
 
 template <class Real>
@@ -182,14 +226,14 @@ template <class Real>
 Result<HitsResult> HitsIteration<Real>::run() {
   HitsResult result;
   CRAWLSTORE_TRY(allocate());
-  if (page_count_ == 0) {
+  if (all_count_ == 0) {
     result.has_converged = true;
   } else {
     CRAWLSTORE_TRY(start());
     CRAWLSTORE_TRY(iterate(result));
   }
   for (Scores* const scores : {&authorities_, &hubs_}) {
-    CRAWLSTORE_TRY(scale_to_sum_1<Real>(blocks_, scores->span(), scores->span()));
+    CRAWLSTORE_TRY(scale_to_sum_1<Real>(blocks_, scores->span(), scores->span(), options_.shards));
   }
   result.authorities = std::move(authorities_);
   result.hubs = std::move(hubs_);

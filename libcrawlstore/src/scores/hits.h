@@ -26,6 +26,7 @@
 #include "io/anonymous_array.h"
 #include "scores/link_cache.h"
 #include "scores/page_rank.h"
+#include "scores/shard_sums.h"
 
 namespace crawlstore::scores {
 
@@ -47,6 +48,10 @@ struct HitsSolverOptions {
   /// Hubs of an earlier state of the graph, of any sum but 0, as long or shorter. A hundredth of
   /// all is spread evenly beside them, so that pages that were nothing can become something.
   std::span<const float> start{};
+  /// Not null: pages are those of one shard, and scores those of a crawl over all of them.
+  /// `present` are those of this shard; target weights and a start are given in all shards or in
+  /// none.
+  ShardSums* shards = nullptr;
   /// Called after each iteration, counted from 1, with the larger change; false stops with
   /// kCancelled. What it throws comes out of hits().
   std::function<bool(std::uint32_t iteration, double residual)> progress{};

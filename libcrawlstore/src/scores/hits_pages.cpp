@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/ranking.h>
+#include <crawlstore/shard_scores.h>
 
 #include "base/inside.h"
 #include "container/store_call.h"
@@ -12,6 +14,7 @@
 #include "scores/link_cache.h"
 #include "scores/rank_input.h"
 #include "scores/ranked_pages.h"
+#include "scores/shard_sums.h"
 
 namespace crawlstore {
 namespace {
@@ -22,20 +25,35 @@ struct Weights {
   std::vector<float> start;
 };
 
-Result<Weights> read_weights(const PageView& pages, const HitsOptions& options) {
+Result<Weights> read_weights(const PageView& pages, const HitsOptions& options,
+                             scores::ShardSums* shards) {
   Weights weights;
   if (options.by_content_scores) {
-    CRAWLSTORE_TRY(weights.targets, scores::content_scores(pages));
+    CRAWLSTORE_TRY(weights.targets, scores::content_scores(pages, shards));
   }
-  CRAWLSTORE_TRY(weights.present, scores::living_pages(pages));
+  if (shards != nullptr) {
+    weights.present = shards->own();
+  } else {
+    CRAWLSTORE_TRY(weights.present, scores::living_pages(pages));
+  }
   if (options.is_warm) {
-    weights.start = scores::scores_before(pages, {options.hubs, Scorer::kHitsHub});
+    const scores::ArrayKey before{options.hubs, Scorer::kHitsHub};
+    CRAWLSTORE_TRY(weights.start, scores::scores_before(pages, before, shards));
   }
   return weights;
 }
 
-Result<void> check(const HitsOptions& options, const scores::HitsSolverOptions& hits) {
-  CRAWLSTORE_TRY(scores::check_options(hits));
+scores::HitsSolverOptions solver_options(const HitsOptions& options) {
+  scores::HitsSolverOptions hits;
+  hits.precision = options.precision + 0.0;  // of -0 it makes 0, which alone the format takes
+  hits.max_iterations = options.max_iterations;
+  hits.threads = scores::threads_of(options.thread_count);
+  hits.progress = options.progress;
+  return hits;
+}
+
+Result<void> check(const HitsOptions& options) {
+  CRAWLSTORE_TRY(scores::check_options(solver_options(options)));
   if (options.authorities == options.hubs) {
     return fail(Errc::kInvalidArgument, "hubs and authorities need names of their own");
   }
@@ -70,17 +88,12 @@ Result<scores::HitsResult> solve(const PageView& pages, const HitsOptions& optio
   return result;
 }
 
-}  // namespace
-
-Result<RankedPages> compute_hits(const PageView& pages, const HitsOptions& options) {
-  scores::HitsSolverOptions hits;
-  hits.precision = options.precision + 0.0;  // of -0 it makes 0, which alone the format takes
-  hits.max_iterations = options.max_iterations;
-  hits.threads = scores::threads_of(options.thread_count);
-  hits.progress = options.progress;
-  CRAWLSTORE_TRY(check(options, hits));
-  CRAWLSTORE_TRY(scores::check_alone(pages));
-  CRAWLSTORE_TRY(const Weights weights, read_weights(pages, options));
+/// `shards`: those that compute together; null: the file is alone.
+Result<RankedPages> compute_hits_of(const PageView& pages, const HitsOptions& options,
+                                    scores::ShardSums* shards) {
+  scores::HitsSolverOptions hits = solver_options(options);
+  hits.shards = shards;
+  CRAWLSTORE_TRY(const Weights weights, read_weights(pages, options, shards));
   hits.target_weights = weights.targets;
   hits.present = weights.present;
   hits.start = weights.start;
@@ -94,6 +107,24 @@ Result<RankedPages> compute_hits(const PageView& pages, const HitsOptions& optio
   ranked->add(array, Scorer::kHitsAuthority, options.authorities, std::move(result.authorities));
   ranked->add(array, Scorer::kHitsHub, options.hubs, std::move(result.hubs));
   return RankedPages(ranked);
+}
+
+}  // namespace
+
+Result<RankedPages> compute_hits(const PageView& pages, const HitsOptions& options) {
+  CRAWLSTORE_TRY(check(options));
+  CRAWLSTORE_TRY(scores::check_alone(pages));
+  return compute_hits_of(pages, options, nullptr);
+}
+
+Result<ShardRanks> compute_hits(const PageView& pages, ShardPeers& peers,
+                                const HitsOptions& options) {
+  CRAWLSTORE_TRY(check(options));
+  const std::array asked{options.precision, static_cast<double>(options.max_iterations),
+                         options.by_content_scores ? 1.0 : 0.0};
+  CRAWLSTORE_TRY(auto shards, scores::ShardSums::agree(pages, peers, "hits", asked));
+  CRAWLSTORE_TRY(auto ranked, compute_hits_of(pages, options, &shards));
+  return shards.with(std::move(ranked));
 }
 
 Result<RankReport> hits(Store& store, const HitsOptions& options) {

@@ -56,8 +56,9 @@ class MixedPoints {
   /// Goes to the point that the last steps are weighed to, and returns the sum of what
   /// finish(first page, end, scores) returns for each block of it. It takes the place of the oldest
   /// point.
+  ///   last  sums(), or those of all shards
   template <class Finish>
-  Result<double> go_on(PageBlocks& blocks, const Finish& finish);
+  Result<double> go_on(PageBlocks& blocks, const StepSums& last, const Finish& finish);
 
  private:
   static constexpr std::size_t kPoints = AndersonMixing::kPoints;
@@ -116,8 +117,8 @@ StepSums MixedPoints<Real>::sums() const {
 
 template <class Real>
 template <class Finish>
-Result<double> MixedPoints<Real>::go_on(PageBlocks& blocks, const Finish& finish) {
-  const StepSums last = sums();
+Result<double> MixedPoints<Real>::go_on(PageBlocks& blocks, const StepSums& last,
+                                        const Finish& finish) {
   const AndersonMixing::Weights weights = mixing_.mix(last.products, last.change);
   const Real* const g0 = stepped(0);
   const Real* const g1 = weights[1] != 0 ? stepped(1) : g0;

@@ -15,6 +15,7 @@
 
 #include "base/in_parallel.h"
 #include "scores/link_cache.h"
+#include "scores/shard_sums.h"
 
 namespace crawlstore::scores {
 
@@ -112,17 +113,20 @@ class PageBlocks {
   std::vector<double> totals_;
 };
 
-/// Sets `to` to the scores `from`, scaled to a sum of 1; those below 0 count as 0, and not all do.
+/// Sets `to` to the scores `from`, scaled to a sum of 1, of all shards; those below 0 count as 0,
+/// and not all do.
 template <class Real>
-Result<void> scale_to_sum_1(PageBlocks& blocks, std::span<const Real> from, std::span<Real> to) {
+Result<void> scale_to_sum_1(PageBlocks& blocks, std::span<const Real> from, std::span<Real> to,
+                            ShardSums* shards = nullptr) {
   const auto score = [from](std::uint64_t page) {
     return std::max(0.0, static_cast<double>(from[page]));
   };
-  CRAWLSTORE_TRY(const double sum, blocks.sum([&](std::uint64_t first, std::uint64_t end) {
+  CRAWLSTORE_TRY(double sum, blocks.sum([&](std::uint64_t first, std::uint64_t end) {
     Lanes lanes;
     in_lanes(first, end, [&](auto page, auto lane) { lanes.add(lane, score(page)); });
     return lanes.total();
   }));
+  CRAWLSTORE_TRY(sum, over_shards(shards, sum));
   CRAWLSTORE_TRY(blocks.sum([&](std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t page = first; page < end; ++page) {
       to[page] = static_cast<Real>(score(page) / sum);

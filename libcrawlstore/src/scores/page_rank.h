@@ -20,6 +20,7 @@
 
 #include "io/anonymous_array.h"
 #include "scores/link_cache.h"
+#include "scores/shard_sums.h"
 
 namespace crawlstore::scores {
 
@@ -42,6 +43,9 @@ struct PageRankOptions {
   /// Scores to begin with, of any sum but 0: those of an earlier state of the graph, as long or
   /// shorter. Pages behind them begin with 1 / page count. Empty: the teleport weights.
   std::span<const float> start{};
+  /// Not null: pages are those of one shard, and scores those of a crawl over all of them. There
+  /// are teleport weights, and scores to begin with in all shards or in none.
+  ShardSums* shards = nullptr;
   /// Called after each iteration, counted from 1, with the sum of changes; false stops with
   /// kCancelled. What it throws comes out of page_rank().
   std::function<bool(std::uint32_t iteration, double residual)> progress{};

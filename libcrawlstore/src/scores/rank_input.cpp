@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <system_error>
 #include <thread>
 
@@ -74,7 +75,7 @@ Result<std::vector<float>> living_pages(const PageView& pages) {
   return living;
 }
 
-Result<std::vector<float>> content_scores(const PageView& pages) {
+Result<std::vector<float>> content_scores(const PageView& pages, ShardSums* shards) {
   CRAWLSTORE_TRY(auto weights, pages.scores());
   const auto negative = std::ranges::find_if(weights, [](float weight) { return weight < 0; });
   if (negative != weights.end()) {
@@ -83,7 +84,9 @@ Result<std::vector<float>> content_scores(const PageView& pages) {
                 "or teleport can go by it",
                 static_cast<std::uint64_t>(negative - weights.begin()));
   }
-  if (std::ranges::all_of(weights, [](float weight) { return weight == 0; })) {
+  double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  CRAWLSTORE_TRY(sum, over_shards(shards, sum));
+  if (sum == 0) {
     return fail(Errc::kInvalidArgument, "no page has a content score to go by");
   }
   return weights;
@@ -109,6 +112,16 @@ std::vector<float> scores_before(const PageView& pages, const ArrayKey& key) {
   }
   const auto values = before->floats();
   return values ? taken(*values) : std::vector<float>();
+}
+
+Result<std::vector<float>> scores_before(const PageView& pages, const ArrayKey& key,
+                                         ShardSums* shards) {
+  auto scores = scores_before(pages, key);
+  if (shards == nullptr) return scores;
+  const bool has_scores = !scores.empty() || pages.info().page_count == 0;
+  CRAWLSTORE_TRY(const double lacking, shards->add_up(has_scores ? 0 : 1));
+  if (lacking > 0) scores.clear();
+  return scores;
 }
 
 Result<LinkCache> read_links(const PageView& pages, const LinkInput& input) {

@@ -15,6 +15,7 @@
 
 #include "scores/link_cache.h"
 #include "scores/owner_graph.h"
+#include "scores/shard_sums.h"
 
 namespace crawlstore::scores {
 
@@ -42,8 +43,9 @@ unsigned threads_of(unsigned thread_count);
 Result<std::vector<float>> living_pages(const PageView& pages);
 
 /// The scores that crawls gave the pages, when links or teleports can go by them.
-///   errors  kInvalidArgument: one is negative, `offset` being its page; all are 0; of damage
-Result<std::vector<float>> content_scores(const PageView& pages);
+///   errors  kInvalidArgument: one is negative, `offset` being its page; all are 0, of all shards;
+///           of damage, and of `shards`
+Result<std::vector<float>> content_scores(const PageView& pages, ShardSums* shards = nullptr);
 
 /// Which array.
 struct ArrayKey {
@@ -53,6 +55,9 @@ struct ArrayKey {
 };
 /// The scores of this array, where they can be begun with; else nothing.
 std::vector<float> scores_before(const PageView& pages, const ArrayKey& key);
+/// The same where all shards have them; else nothing. errors of `shards`
+Result<std::vector<float>> scores_before(const PageView& pages, const ArrayKey& key,
+                                         ShardSums* shards);
 
 enum class Direction : std::uint8_t {
   kOut,  ///< from a page to those that it links to

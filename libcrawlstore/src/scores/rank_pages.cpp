@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/ranking.h>
+#include <crawlstore/shard_scores.h>
 
 #include "base/inside.h"
 #include "container/store_call.h"
@@ -11,19 +14,28 @@
 #include "scores/page_rank.h"
 #include "scores/rank_input.h"
 #include "scores/ranked_pages.h"
+#include "scores/shard_sums.h"
 
 namespace crawlstore {
 namespace {
 
-/// Where teleports go; empty: everywhere. Never to pages that were forgotten.
-Result<std::vector<float>> teleports(const PageView& pages, const RankOptions& options) {
+/// Where teleports go; empty: everywhere. Never to pages that were forgotten, or are elsewhere.
+Result<std::vector<float>> teleports(const PageView& pages, const RankOptions& options,
+                                     scores::ShardSums* shards) {
   if (options.by_content_scores && !options.seeds.empty()) {
     return fail(Errc::kInvalidArgument,
                 "teleports go to chosen pages, or by content scores, not both");
   }
-  if (options.by_content_scores) return scores::content_scores(pages);
-  CRAWLSTORE_TRY(auto living, scores::living_pages(pages));
-  if (options.seeds.empty()) return living;
+  if (options.by_content_scores) return scores::content_scores(pages, shards);
+  auto seed_count = static_cast<double>(options.seeds.size());
+  std::vector<float> living;
+  if (shards != nullptr) {
+    CRAWLSTORE_TRY(seed_count, shards->add_up(seed_count));
+    living = shards->own();
+  } else {
+    CRAWLSTORE_TRY(living, scores::living_pages(pages));
+  }
+  if (seed_count == 0) return living;
   std::vector<float> weights(pages.info().page_count);
   for (const std::uint64_t seed : options.seeds) {
     if (seed >= weights.size() || (!living.empty() && living[seed] == 0)) {
@@ -77,28 +89,32 @@ Result<scores::LinkCache> read_links(const PageView& pages, const scores::OwnerG
   return links;
 }
 
-}  // namespace
-
-Result<RankedPages> compute_rank(const PageView& pages, const RankOptions& options) {
-  scores::PageRankOptions rank = kernel_options(options);
-  CRAWLSTORE_TRY(scores::check_options(rank));
+Result<void> check(const RankOptions& options) {
+  CRAWLSTORE_TRY(scores::check_options(kernel_options(options)));
   CRAWLSTORE_TRY(scores::check_iterations(options.max_iterations));
-  if (options.by < ScoreSubject::kPage || options.by > ScoreSubject::kDomain) {
-    return fail(Errc::kInvalidArgument, "pages, hosts or domains are ranked, nothing else");
-  }
-  CRAWLSTORE_TRY(scores::check_alone(pages));
+  if (options.by >= ScoreSubject::kPage && options.by <= ScoreSubject::kDomain) return {};
+  return fail(Errc::kInvalidArgument, "pages, hosts or domains are ranked, nothing else");
+}
+
+/// `shards`: those that compute together; null: the file is alone.
+Result<RankedPages> compute_rank_of(const PageView& pages, const RankOptions& options,
+                                    scores::ShardSums* shards) {
+  scores::PageRankOptions rank = kernel_options(options);
+  rank.shards = shards;
   const auto ranked = std::make_shared<RankedPages::Impl>();
   RankReport& report = ranked->report;
   const scores::Stopwatch building;
-  CRAWLSTORE_TRY(auto by_page, teleports(pages, options));
+  CRAWLSTORE_TRY(auto by_page, teleports(pages, options, shards));
   if (options.by != ScoreSubject::kPage) {
     CRAWLSTORE_TRY(ranked->owners, scores::read_owners(pages, options.by, options.progress));
   }
   const scores::OwnerGraph* const owners = ranked->owners.get();
   const std::vector<float> weights = weights_of(owners, options, std::move(by_page));
-  const std::vector<float> start =
-      options.is_warm ? scores::scores_before(pages, {options.name, Scorer::kPageRank, options.by})
-                      : std::vector<float>();
+  std::vector<float> start;
+  if (options.is_warm) {
+    const scores::ArrayKey before{options.name, Scorer::kPageRank, options.by};
+    CRAWLSTORE_TRY(start, scores::scores_before(pages, before, shards));
+  }
   report.build_seconds = building.seconds();
   rank.teleport = weights;
   rank.start = start;
@@ -119,6 +135,28 @@ Result<RankedPages> compute_rank(const PageView& pages, const RankOptions& optio
   if (!options.seeds.empty()) array.array.flags |= format::kScoresPersonalised;
   ranked->add(array, Scorer::kPageRank, options.name, std::move(result.scores));
   return RankedPages(ranked);
+}
+
+}  // namespace
+
+Result<RankedPages> compute_rank(const PageView& pages, const RankOptions& options) {
+  CRAWLSTORE_TRY(check(options));
+  CRAWLSTORE_TRY(scores::check_alone(pages));
+  return compute_rank_of(pages, options, nullptr);
+}
+
+Result<ShardRanks> compute_rank(const PageView& pages, ShardPeers& peers,
+                                const RankOptions& options) {
+  CRAWLSTORE_TRY(check(options));
+  if (options.by != ScoreSubject::kPage) {
+    return fail(Errc::kInvalidArgument, "over shards pages are ranked, not hosts or domains");
+  }
+  const std::array asked{options.damping, options.precision,
+                         static_cast<double>(options.max_iterations),
+                         options.by_content_scores ? 1.0 : 0.0};
+  CRAWLSTORE_TRY(auto shards, scores::ShardSums::agree(pages, peers, "rank", asked));
+  CRAWLSTORE_TRY(auto ranked, compute_rank_of(pages, options, &shards));
+  return shards.with(std::move(ranked));
 }
 
 Result<RankReport> rank_pages(Store& store, const RankOptions& options) {

@@ -141,7 +141,7 @@ Result<void> complete(NewArray& array) {
   return {};
 }
 
-/// What is said of arrays that are stored now.
+/// The arrays that are stored now.
 std::vector<ScoresInfo> infos_of(std::span<const WrittenArray> written,
                                  std::span<const NewArray> arrays) {
   std::vector<ScoresInfo> infos;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Scores of the pages of a crawl that is spread over shards (shard.h), computed by all of them
+/// together. Each shard reads its own links. Where they lead to pages elsewhere, sums go to the
+/// owners of these once an iteration: a number for each page elsewhere, not for each link. Scores
+/// of all shards add up to 1, as those of one file, and each shard stores those of its own pages.
+///
+/// All shards call these functions with the same options, in the same order (shard_peers.h).
+///
+///   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot));
+///   CRAWLSTORE_TRY(const auto shared, compute_rank(pages, peers));
+///   CRAWLSTORE_TRY(store_ranked(store, shared.ranked));
+///
+/// The result depends on the number of shards within rounding; for one number of shards it has the
+/// same bits, whatever carries them and however many threads there are.
+///
+/// Ownership: what is passed in is not kept. Threads: any, one call at a time for each `peers`.
+/// Errors: of one's own, after which the others have to be told (ShardPeers); what exchange()
+/// returned; kInvalidArgument: the shards do not belong together, or were asked for different
+/// things. Source: Valiant, "A Bridging Model for Parallel Computation", 1990; spec/shards.md,
+/// Scores.
+
+#include <cstdint>
+
+#include <crawlstore/error.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/ranking.h>
+#include <crawlstore/shard_peers.h>
+
+#pragma GCC visibility push(default)
+namespace crawlstore {
+
+/// Scores that all shards have computed together.
+struct ShardRanks {
+  RankedPages ranked;                 ///< of this shard's pages; for store_ranked()
+  std::uint64_t page_count = 0;       ///< of all shards, each page once
+  std::uint64_t elsewhere_count = 0;  ///< pages elsewhere, added over all shards
+  /// Pages among them that their own shard does not know: found since the last exchange of URLs, or
+  /// forgotten there. Readers who follow a link to them are teleported.
+  std::uint64_t unknown_count = 0;
+  std::uint64_t sent_bytes = 0;  ///< by this shard to others, all iterations
+};
+
+/// compute_rank() over all shards: PageRank of pages. Seeds are indexes of this shard's own pages;
+/// where no shard has any, teleports go everywhere. It begins with the arrays before where all
+/// shards have one.
+///   errors  as compute_rank(); kInvalidArgument: options.by is not kPage
+///   cost    an exchange to begin with, two an iteration; memory: as compute_rank(), 8 bytes for
+///           each page elsewhere, here and at its owner, and 4 (doubles: 8) a page
+[[nodiscard]] Result<ShardRanks> compute_rank(const PageView& pages, ShardPeers& peers,
+                                              const RankOptions& options = {});
+
+/// compute_hits() over all shards.
+///   errors  as compute_hits()
+///   cost    as compute_rank(); four exchanges an iteration
+[[nodiscard]] Result<ShardRanks> compute_hits(const PageView& pages, ShardPeers& peers,
+                                              const HitsOptions& options = {});
+
+}  // namespace crawlstore
+#pragma GCC visibility pop
