@@ -2,12 +2,15 @@
 #include "cli/shards_set.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <crawlstore/page_key.h>
 #include <crawlstore/shard_set.h>
+#include <crawlstore/url.h>
 #include <crawlstore/verify.h>
 
 #include "cli/console.h"
@@ -121,6 +124,33 @@ struct UnknownPage {
   std::string url;
 };
 
+/// URLs of edits that wait in files, each of which is read when it is first asked for: a shard that
+/// was killed after it took a message has the pages of it there.
+class EditedUrls {
+ public:
+  explicit EditedUrls(const ShardSet& set) : set_(set), keys_(set.shards().size()) {}
+
+  [[nodiscard]] Result<bool> has(const std::string& url) {
+    const auto count = static_cast<std::uint32_t>(keys_.size());
+    const std::uint32_t owner = shard_of(url_host(url), count);
+    const PageView& pages = set_.shards()[owner].pages;
+    if (pages.info().event_count == 0) return false;
+    auto& keys = keys_[owner];
+    if (!keys) {
+      keys.emplace();
+      CRAWLSTORE_TRY(pages.for_each_event([&keys](const CrawlEvent& event) {
+        keys->insert(url_key16(event.url, 0));
+        return true;
+      }));
+    }
+    return keys->contains(url_key16(url, 0));
+  }
+
+ private:
+  const ShardSet& set_;
+  std::vector<std::optional<std::set<Key16>>> keys_;  // by shard
+};
+
 /// The pages of one file that their owners were told of.
 struct ToldPages {
   std::uint64_t count = 0;
@@ -161,7 +191,8 @@ Result<VerifyReport> verify_file(const std::string& path, const StopSignals& sto
 
 /// Looks for the pages of a file in the shards that were told of them.
 ///   errors  kCancelled: `progress` said so; of damage
-Result<void> look_for_told(const ShardFile& file, const Progress& progress, SetFindings& findings) {
+Result<void> look_for_told(const ShardFile& file, const Progress& progress, EditedUrls& waiting,
+                           SetFindings& findings) {
   ToldPages told;
   for (std::uint64_t index = 0; index < file.told_count; ++index) {
     if (index % kPagesAStep == 0 && !progress(index, file.told_count)) {
@@ -173,6 +204,8 @@ Result<void> look_for_told(const ShardFile& file, const Progress& progress, SetF
     CRAWLSTORE_TRY(auto url, file.pages.url(index));
     CRAWLSTORE_TRY(const auto found, findings.set->find_text(url));
     if (found) continue;
+    CRAWLSTORE_TRY(const bool waits, waiting.has(url));
+    if (waits) continue;
     ++told.unknown_count;
     if (findings.unknown.size() == kListedMax) continue;
     findings.unknown.push_back({{file.shard.index, index}, std::move(url)});
@@ -340,8 +373,9 @@ int verify_shards(const ShardSetSource& source) {
   findings.set = std::move(*set);
   findings.problem = steps_problem(*findings.set);
   WorkBar bar("verify", stop, source.quiet, "pages");
+  EditedUrls waiting(*findings.set);
   for (const ShardFile& file : findings.set->shards()) {
-    const auto looked = look_for_told(file, bar.progress(), findings);
+    const auto looked = look_for_told(file, bar.progress(), waiting, findings);
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
     if (!looked) return fail_with(file.path, looked.error());
   }

@@ -407,6 +407,15 @@ class Set(ShardsCrawl):
                          document["unknown_count"])
         self.assertEqual({urllib.parse.urlsplit(row["url"]).hostname
                           for row in document["unknown_pages"]}, {host})
+        # An edit that waits, as where a shard was killed after it took a message.
+        unknown = sorted({row["url"] for row in document["unknown_pages"]})
+        self.assertIn(told[0], unknown)
+        for name in self.names:
+            self.succeed("import", name, "-", "--format", "urls", "--no-merge",
+                         data="".join(url + "\n" for url in unknown).encode())
+        rows = self.shards("info", *self.names)["shards"]
+        self.assertTrue(any(row["edit_count"] for row in rows))
+        self.assertEqual(self.verify(*self.names, code=0)[0]["unknown_count"], 0)
 
     def test_is_not_whole_with_an_older_copy(self):
         data = (self.folder / "2.crawl").read_bytes()
