@@ -22,6 +22,7 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/refused_inputs.h"
+#include "cli/shards_set.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
@@ -42,6 +43,9 @@ struct ShardsOptions {
   double lock_wait_seconds = 60;
   bool as_json = false;
   bool quiet = false;
+  ShardSetOptions set;
+
+  [[nodiscard]] ShardSetSource source() const { return {paths, database, as_json, quiet}; }
 };
 
 model::Field number_of(const char* name, std::uint64_t count) {
@@ -310,7 +314,7 @@ std::string misuse(const ShardsOptions& options) {
   if (options.action == "receive" && options.paths.size() == 1) {
     return "`receive` takes FILE and messages";
   }
-  return {};
+  return shard_set_misuse(options.action, options.set);
 }
 
 int run(const ShardsOptions& options) {
@@ -318,6 +322,9 @@ int run(const ShardsOptions& options) {
     return fail_with("shards: " + text, kExitUsage);
   }
   if (options.action == "info") return info(options);
+  if (options.action == "find") return find_in_shards(options.source(), options.set);
+  if (options.action == "top") return top_of_shards(options.source(), options.set);
+  if (options.action == "verify") return verify_shards(options.source());
   return options.action == "send" ? send(options) : receive(options);
 }
 
@@ -338,20 +345,26 @@ Action define_shards(Parser& parser) {
       "code 1. A script that may have to do things again names the step: `send --step N` ends it "
       "if it is under way, and sends it once more if it is over. So do the others for a shard that "
       "was brought back from a copy, from its step on. `info` shows how far all are, and exits "
-      "with 1 when they do not make a whole crawl. Depths and scores do not cross shards.");
-  parser.text("ACTION", options->action, "info, send or receive")
+      "with 1 when they do not make a whole crawl. Depths and scores do not cross shards.\n"
+      "`find`, `top` and `verify` read all shards as one. `find` shows a page where its own shard "
+      "has it, with the in-links of all shards; exit code 1 when there is none. `top` compares "
+      "scores that one computation made in all shards, and no others. `verify` reads each file as "
+      "the verb of that name does, then looks whether shards know the pages that they were told "
+      "of; exit code 1 when something is damaged, missing, older than the others or not known.");
+  parser.text("ACTION", options->action, "info, send, receive, find, top or verify")
       .required()
-      .one_of({"info", "send", "receive"});
+      .one_of({"info", "send", "receive", "find", "top", "verify"});
   parser
       .texts("FILE", options->paths,
-             "of one shard; of `info` those of all; behind the one of `receive` the messages, `-`: "
-             "standard input")
+             "of one shard; of `info`, `find`, `top` and `verify` those of all; behind the one of "
+             "`receive` the messages, `-`: standard input")
       .required();
   add_database(parser, options->database, "the page database");
   parser.text("--to FOLDER", options->folder,
               "where `send` writes (default: here); made if it is not there");
   add_count(parser, "--step", options->step,
             "send the outbox of this step (default: of the one under way)", {1, ~std::uint64_t{0}});
+  add_shard_set(parser, options->set);
   add_memory(parser, options->memory_bytes);
   add_lock_wait(parser, options->lock_wait_seconds);
   add_quiet(parser, options->quiet);

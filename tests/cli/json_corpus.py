@@ -110,4 +110,7 @@ RUNS = [
     ("shards", ["send", "1.crawl"], b"", 0),
     ("shards", ["receive", "1.crawl", "1.0-1.outbox"], b"", 0),
     ("shards", ["info", "0.crawl", "1.crawl"], b"", 0),
+    ("shards", ["find", "--url", "http://a.test/", "0.crawl", "1.crawl"], b"", 0),
+    ("shards", ["verify", "0.crawl", "1.crawl"], b"", 0),
+    ("shards", ["verify", "0.crawl"], b"", 1),
 ]

@@ -3,12 +3,16 @@
 
 import json
 import random
+import subprocess
 import unittest
 import urllib.parse
+
+import jsonschema
 
 import command
 
 HOSTS, PAGES, COUNT = 12, 300, 3
+SCHEMA = json.loads((command.SOURCE / "spec/cli.schema.json").read_text())
 
 
 class Shards(command.CommandTest):
@@ -107,7 +111,7 @@ class Shards(command.CommandTest):
                          (self.folder / "b.crawl").read_bytes())
 
 
-class Exchange(command.CommandTest):
+class ShardsCrawl(command.CommandTest):
     """A crawl of some levels, in which shards tell each other what they found by files."""
 
     def setUp(self):
@@ -137,6 +141,16 @@ class Exchange(command.CommandTest):
     def outbox(self, receiver):
         return sorted(self.folder.glob(f"out/*-{receiver}.outbox"))
 
+    def step(self):
+        """One level, of which all tell each other."""
+        for name in self.names:
+            self.crawl(name)
+            self.shards("send", name, "--to", "out")
+        for index, name in enumerate(self.names):
+            self.shards("receive", name, *self.outbox(index))
+
+
+class Exchange(ShardsCrawl):
     def expect_refused(self, message, *words):
         answer = self.run_command("shards", "receive", *words, "--json")
         self.assertEqual(answer.code, 1)
@@ -218,7 +232,11 @@ class Exchange(command.CommandTest):
         for words, message in ((["info", "0.crawl", "--step", "1"], "--step goes with `send`"),
                                (["receive", "0.crawl", "x", "--to", "y"], "--to goes with `send`"),
                                (["send", *self.names], "one FILE"),
-                               (["receive", "0.crawl"], "FILE and messages")):
+                               (["receive", "0.crawl"], "FILE and messages"),
+                               (["find", "0.crawl"], "`find` needs --url"),
+                               (["top", "0.crawl", "--url", "x"], "--url goes with `find`"),
+                               (["verify", "0.crawl", "-n", "3"], "--limit goes with `top`"),
+                               (["info", "0.crawl", "--name", "x"], "--name goes with `top`")):
             self.refuse(2, message, "shards", *words)
 
     def test_refuses_what_is_not_for_it(self):
@@ -271,6 +289,142 @@ class Exchange(command.CommandTest):
         self.assertRegex(answer.err.decode(), "old.crawl: in step 1, .*send FILE --step 1")
         answer = self.run_command("shards", "info", *self.names[:2], "count.crawl")
         self.assertRegex(answer.err.decode(), "of 4 shards, but 0.crawl is of 3")
+
+
+class Set(ShardsCrawl):
+    """All shards of a crawl, read as one."""
+
+    def setUp(self):
+        super().setUp()
+        self.succeed("create", "one.crawl")
+        self.succeed("import", "one.crawl", "-", "--format", "urls", data=self.seed.encode())
+        for _ in range(3):
+            self.step()
+            self.crawl("one.crawl")
+
+    def verify(self, *names, code=1):
+        answer = self.run_command("shards", "verify", *names, "--json")
+        self.assertEqual(answer.code, code, answer.err)
+        document = json.loads(answer.out)
+        jsonschema.Draft202012Validator(SCHEMA).validate({"shards": document})
+        return document, answer.err.decode()
+
+    def store_scores(self, name, array, residual):
+        subprocess.run([command.BUILD / "bin/store_own_scores", name, array, str(residual)],
+                       cwd=self.folder, check=True)
+
+    def test_finds_what_one_file_has(self):
+        whole = self.pages("one.crawl")
+        names = self.names[::-1]
+        for url in sorted(whole)[::5]:
+            found = self.shards("find", *names, "--url", url)
+            expected = json.loads(self.succeed("page", "one.crawl", url, "--json").out)
+            self.assertEqual(found["path"], f"{found['shard'].split('/')[0]}.crawl")
+            for field in ("url", "state", "crawl_count", "in_link_count", "out_link_count"):
+                self.assertEqual(found[field], expected[field], (url, field))
+            self.assertEqual(self.pages(found["path"])[url], expected["state"])
+        self.refuse(1, "no page http://nosuch.test/ in any shard", "shards", "find", *names,
+                    "--url", "http://nosuch.test/")
+
+    def test_says_who_knows_a_page_that_its_shard_does_not(self):
+        before = set(self.pages("one.crawl"))
+        for name in ("one.crawl", *self.names):
+            self.crawl(name)
+        new = set(self.pages("one.crawl")) - before
+        new -= {url for name in self.names for url in self.pages(name)}
+        self.assertTrue(new)
+        self.refuse(1, r"no page .* in its own shard yet: \d/3", "shards", "find", *self.names,
+                    "--url", min(new))
+
+    def test_has_the_best_pages_of_all(self):
+        for name in ("one.crawl", *self.names):
+            self.store_scores(name, "own", 0.5)
+            self.store_scores(name, "other", 0.25 if name == "1.crawl" else 0.5)
+        best = self.shards("top", *self.names, "--name", "own", "--limit", "9999")
+        jsonschema.Draft202012Validator(SCHEMA).validate({"shards": best})
+        rows = best["pages"]
+        self.assertEqual(rows, sorted(rows, key=lambda row: (-row["score"], row["shard"],
+                                                             row["index"])))
+        one = json.loads(self.succeed("top", "one.crawl", "--name", "own", "--limit", "9999",
+                                      "--json").out)["pages"]
+        self.assertEqual({(row["url"], row["score"], row["state"]) for row in rows},
+                         {(row["url"], row["score"], row["state"]) for row in one})
+        self.assertEqual(len(rows), len(one))
+        self.assertEqual([row["rank"] for row in rows], list(range(1, len(rows) + 1)))
+        self.assertEqual(self.shards("top", *self.names, "--name", "own")["pages"], rows[:10])
+        self.refuse(2, "of shards 1 are of another computation .*compute them together again",
+                    "shards", "top", *self.names, "--name", "other")
+        self.refuse(1, "0.crawl: no scores `pagerank`", "shards", "top", *self.names)
+        self.crawl("2.crawl")
+        self.assertIn(b"2/3 have changed since", self.succeed(
+            "shards", "top", *self.names, "--name", "own").err)
+
+    def test_is_whole(self):
+        document, _ = self.verify(*self.names, code=0)
+        self.assertEqual((document["health"], document["unknown_count"]), ("whole", 0))
+        self.assertEqual(document["page_count"], len(self.pages("one.crawl")))
+        self.assertGreater(document["told_count"], 0)
+        self.assertEqual([(row["path"], row["shard"], row["step"], row["health"])
+                          for row in document["shards"]],
+                         [(name, f"{index}/3", 4, "whole")
+                          for index, name in enumerate(self.names)])
+        self.verify("one.crawl", code=0)
+
+    def test_is_not_whole_without_all_of_its_files(self):
+        document, message = self.verify(*self.names[1:])
+        self.assertIn("1 of 3 shards missing: 0", message)
+        self.assertIsNone(document["told_count"])
+        document, message = self.verify(*self.names, "one.crawl")
+        self.assertIn("one.crawl: no shard", message)
+        for words in (["find", "--url", self.seed], ["top"]):
+            self.refuse(2, "1 of 3 shards missing: 0", "shards", *words, *self.names[1:])
+        self.refuse(1, "no page database", "shards", "verify", *self.names, "--database", "nosuch")
+        self.refuse(1, "nosuch.crawl: ", "shards", "find", "--url", "x", "nosuch.crawl")
+
+    def test_is_damaged_with_one_of_its_files(self):
+        data = bytearray((self.folder / "1.crawl").read_bytes())
+        run = json.loads(self.succeed("segments", "1.crawl", "--json").out)["runs"][0]
+        data[run["offset_bytes"]] ^= 1
+        (self.folder / "1.crawl").write_bytes(data)
+        document, message = self.verify(*self.names)
+        self.assertIn("a file is damaged", message)
+        self.assertEqual([row["health"] for row in document["shards"]],
+                         ["whole", "damaged", "whole"])
+        self.assertEqual({row["path"] for row in document["findings"]}, {"1.crawl"})
+
+    def test_says_which_pages_are_not_known_where_they_were_told(self):
+        rows = json.loads(self.succeed("pages", "0.crawl", "--limit", "9999", "--json").out)
+        told = [row["url"] for row in rows["pages"] if row["state"] == "elsewhere"]
+        host = urllib.parse.urlsplit(told[0]).hostname
+        for name in self.names[1:]:
+            if told[0] in self.pages(name):
+                self.succeed("forget", name, "--host", host)
+        document, message = self.verify(*self.names)
+        self.assertIn("What to do: send the outboxes of all steps again", message)
+        self.assertIn(told[0], [row["url"] for row in document["unknown_pages"]])
+        self.assertEqual(document["unknown_count"], len(document["unknown_pages"]))
+        self.assertEqual(sum(row["unknown_count"] for row in document["shards"]),
+                         document["unknown_count"])
+        self.assertEqual({urllib.parse.urlsplit(row["url"]).hostname
+                          for row in document["unknown_pages"]}, {host})
+        # An edit that waits, as where a shard was killed after it took a message.
+        unknown = sorted({row["url"] for row in document["unknown_pages"]})
+        self.assertIn(told[0], unknown)
+        for name in self.names:
+            self.succeed("import", name, "-", "--format", "urls", "--no-merge",
+                         data="".join(url + "\n" for url in unknown).encode())
+        rows = self.shards("info", *self.names)["shards"]
+        self.assertTrue(any(row["edit_count"] for row in rows))
+        self.assertEqual(self.verify(*self.names, code=0)[0]["unknown_count"], 0)
+
+    def test_is_not_whole_with_an_older_copy(self):
+        data = (self.folder / "2.crawl").read_bytes()
+        for _ in range(2):
+            self.step()
+        (self.folder / "2.crawl").write_bytes(data)
+        document, message = self.verify(*self.names)
+        self.assertRegex(message, "2.crawl: in step 4, but .* is in step 6; .*send FILE --step 4")
+        self.assertEqual(document["unknown_count"], 0)
 
 
 if __name__ == "__main__":
