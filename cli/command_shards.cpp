@@ -22,6 +22,7 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/refused_inputs.h"
+#include "cli/shards_split.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
@@ -38,6 +39,7 @@ struct ShardsOptions {
   std::string database = "pages";
   std::string folder;  // empty: this one
   std::optional<std::uint64_t> step;
+  std::vector<std::string> left;  // of `split`
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 60;
   bool as_json = false;
@@ -306,6 +308,9 @@ std::string misuse(const ShardsOptions& options) {
   const bool sends = options.action == "send";
   if (!sends && options.step) return "--step goes with `send`";
   if (!sends && !options.folder.empty()) return "--to goes with `send`";
+  const bool splits = options.action == "split";
+  if (!splits && !options.left.empty()) return "--leave goes with `split`";
+  if (splits && options.paths.size() != 3) return "`split` takes FILE, LOWER and UPPER";
   if (sends && options.paths.size() != 1) return "`send` takes one FILE";
   if (options.action == "receive" && options.paths.size() == 1) {
     return "`receive` takes FILE and messages";
@@ -318,6 +323,10 @@ int run(const ShardsOptions& options) {
     return fail_with("shards: " + text, kExitUsage);
   }
   if (options.action == "info") return info(options);
+  if (options.action == "split") {
+    return split_shard({options.paths, options.database, options.left, options.memory_bytes,
+                        options.as_json, options.quiet});
+  }
   return options.action == "send" ? send(options) : receive(options);
 }
 
@@ -338,20 +347,27 @@ Action define_shards(Parser& parser) {
       "code 1. A script that may have to do things again names the step: `send --step N` ends it "
       "if it is under way, and sends it once more if it is over. So do the others for a shard that "
       "was brought back from a copy, from its step on. `info` shows how far all are, and exits "
-      "with 1 when they do not make a whole crawl. Depths and scores do not cross shards.");
-  parser.text("ACTION", options->action, "info, send or receive")
+      "with 1 when they do not make a whole crawl. Depths and scores do not cross shards.\n" +
+      std::string(kSplitFooter));
+  parser.text("ACTION", options->action, "info, send, receive or split")
       .required()
-      .one_of({"info", "send", "receive"});
+      .one_of({"info", "send", "receive", "split"});
   parser
       .texts("FILE", options->paths,
              "of one shard; of `info` those of all; behind the one of `receive` the messages, `-`: "
-             "standard input")
+             "standard input; behind the one of `split` the two new files")
       .required();
   add_database(parser, options->database, "the page database");
   parser.text("--to FOLDER", options->folder,
               "where `send` writes (default: here); made if it is not there");
   add_count(parser, "--step", options->step,
             "send the outbox of this step (default: of the one under way)", {1, ~std::uint64_t{0}});
+  parser
+      .texts("--leave KIND", options->left,
+             "of `split`: what may be lost, as it cannot be computed anew: counts (crawls and "
+             "failures of a page beyond 1000), drums, frontiers, graphs (pages without URLs), "
+             "queues, scores")
+      .one_of(split_leave_words());
   add_memory(parser, options->memory_bytes);
   add_lock_wait(parser, options->lock_wait_seconds);
   add_quiet(parser, options->quiet);

@@ -110,4 +110,5 @@ RUNS = [
     ("shards", ["send", "1.crawl"], b"", 0),
     ("shards", ["receive", "1.crawl", "1.0-1.outbox"], b"", 0),
     ("shards", ["info", "0.crawl", "1.crawl"], b"", 0),
+    ("shards", ["split", "0.crawl", "0-4.crawl", "1-4.crawl"], b"", 0),
 ]
