@@ -23,6 +23,7 @@
 #include "cli/progress.h"
 #include "cli/refused_inputs.h"
 #include "cli/shards_set.h"
+#include "cli/shards_split.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
@@ -39,6 +40,7 @@ struct ShardsOptions {
   std::string database = "pages";
   std::string folder;  // empty: this one
   std::optional<std::uint64_t> step;
+  std::vector<std::string> left;  // of `split`
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 60;
   bool as_json = false;
@@ -310,6 +312,9 @@ std::string misuse(const ShardsOptions& options) {
   const bool sends = options.action == "send";
   if (!sends && options.step) return "--step goes with `send`";
   if (!sends && !options.folder.empty()) return "--to goes with `send`";
+  const bool splits = options.action == "split";
+  if (!splits && !options.left.empty()) return "--leave goes with `split`";
+  if (splits && options.paths.size() != 3) return "`split` takes FILE, LOWER and UPPER";
   if (sends && options.paths.size() != 1) return "`send` takes one FILE";
   if (options.action == "receive" && options.paths.size() == 1) {
     return "`receive` takes FILE and messages";
@@ -325,6 +330,10 @@ int run(const ShardsOptions& options) {
   if (options.action == "find") return find_in_shards(options.source(), options.set);
   if (options.action == "top") return top_of_shards(options.source(), options.set);
   if (options.action == "verify") return verify_shards(options.source());
+  if (options.action == "split") {
+    return split_shard({options.paths, options.database, options.left, options.memory_bytes,
+                        options.as_json, options.quiet});
+  }
   return options.action == "send" ? send(options) : receive(options);
 }
 
@@ -350,14 +359,16 @@ Action define_shards(Parser& parser) {
       "has it, with the in-links of all shards; exit code 1 when there is none. `top` compares "
       "scores that one computation made in all shards, and no others. `verify` reads each file as "
       "the verb of that name does, then looks whether shards know the pages that they were told "
-      "of; exit code 1 when something is damaged, missing, older than the others or not known.");
-  parser.text("ACTION", options->action, "info, send, receive, find, top or verify")
+      "of; exit code 1 when something is damaged, missing, older than the others or not known.\n" +
+      std::string(kSplitFooter));
+  parser.text("ACTION", options->action, "info, send, receive, find, top, verify or split")
       .required()
-      .one_of({"info", "send", "receive", "find", "top", "verify"});
+      .one_of({"info", "send", "receive", "find", "top", "verify", "split"});
   parser
       .texts("FILE", options->paths,
              "of one shard; of `info`, `find`, `top` and `verify` those of all; behind the one of "
-             "`receive` the messages, `-`: standard input")
+             "`receive` the messages, `-`: standard input; behind the one of `split` the two "
+             "new files")
       .required();
   add_database(parser, options->database, "the page database");
   parser.text("--to FOLDER", options->folder,
@@ -365,6 +376,12 @@ Action define_shards(Parser& parser) {
   add_count(parser, "--step", options->step,
             "send the outbox of this step (default: of the one under way)", {1, ~std::uint64_t{0}});
   add_shard_set(parser, options->set);
+  parser
+      .texts("--leave KIND", options->left,
+             "of `split`: what may be lost, as it cannot be computed anew: counts (crawls and "
+             "failures of a page beyond 1000), drums, frontiers, graphs (pages without URLs), "
+             "queues, scores")
+      .one_of(split_leave_words());
   add_memory(parser, options->memory_bytes);
   add_lock_wait(parser, options->lock_wait_seconds);
   add_quiet(parser, options->quiet);

@@ -113,4 +113,5 @@ RUNS = [
     ("shards", ["find", "--url", "http://a.test/", "0.crawl", "1.crawl"], b"", 0),
     ("shards", ["verify", "0.crawl", "1.crawl"], b"", 0),
     ("shards", ["verify", "0.crawl"], b"", 1),
+    ("shards", ["split", "0.crawl", "0-4.crawl", "1-4.crawl"], b"", 0),
 ]
