@@ -26,6 +26,11 @@ if(CRAWLSTORE_SERVICE)
   set(CPACK_COMPONENT_CRAWLSTORED_GROUP service)
   list(APPEND CPACK_CRAWLSTORE_PACKAGES service:crawlstored)
 endif()
+if(CRAWLSTORE_MPI)
+  list(APPEND CPACK_COMPONENTS_ALL crawlstore_mpi)
+  set(CPACK_COMPONENT_CRAWLSTORE_MPI_GROUP mpi)
+  list(APPEND CPACK_CRAWLSTORE_PACKAGES mpi:crawlstore-mpi)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
@@ -108,4 +113,14 @@ set(CPACK_DEBIAN_SERVICE_DESCRIPTION
 what to fetch next. All that it knows is in one crash-safe file: URLs with
 their dates and metadata, leases, delays, blocks and limits are there after a
 restart. The package does not start the service.")
+
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME crawlstore-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION web)
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS openmpi-bin)
+set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS crawlstore)
+set(CPACK_DEBIAN_MPI_DESCRIPTION
+    "A crawl on many machines has a crawl file on each. By MPI this tells each of
+them which of its pages the others have found, and computes PageRank and HITS
+over all of them.")
 include(CPack)

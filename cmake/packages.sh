@@ -54,6 +54,12 @@ crawlstore_service_packages=(
   protobuf-compiler-grpc
 )
 
+# What crawlstore-mpi needs to build, and to run on one machine.
+crawlstore_mpi_packages=(
+  libopenmpi-dev
+  openmpi-bin
+)
+
 # What pycrawlstore and its tests need.
 crawlstore_python_packages=(
   python3
@@ -75,6 +81,7 @@ crawlstore_test_packages=(
   abigail-tools
   "${crawlstore_python_packages[@]}"
   "${crawlstore_service_packages[@]}"
+  "${crawlstore_mpi_packages[@]}"
   appstream
   bash-completion
   btrfs-progs

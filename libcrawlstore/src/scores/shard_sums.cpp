@@ -43,7 +43,7 @@ Number number_at(const Bytes& bytes, std::size_t offset) {
 Result<void> check_length(const Bytes& bytes, std::uint64_t length, std::size_t shard) {
   if (bytes.size() == length) return {};
   return fail(Errc::kInvalidArgument,
-              "a shard, whose index is the offset, is elsewhere in the computation", shard);
+              "another shard is elsewhere in the computation: the one that is the offset", shard);
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ Result<void> ShardSums::greet(const PageView& pages, std::string_view asked,
     if (from.size() != to_[shard].size() || !std::equal(from.begin() + sizeof(index_), from.end(),
                                                         to_[shard].begin() + sizeof(index_))) {
       return fail(Errc::kInvalidArgument,
-                  "a shard, whose index is the offset, is of another crawl or number of shards, or "
-                  "was asked for something else",
+                  "another shard is of another crawl or number of shards, or "
+                  "was asked for something else: the one that is the offset",
                   shard);
     }
     if (number_at<std::uint32_t>(from, 0) != shard) {
@@ -163,7 +163,7 @@ Result<void> ShardSums::find_asked(const PageView& pages) {
     std::memcpy(keys.data(), from.data(), from.size());
     if (!std::ranges::is_sorted(keys)) {
       return fail(Errc::kInvalidArgument,
-                  "a shard, whose index is the offset, asks for pages out of order", shard);
+                  "another shard asks for pages out of order: the one that is the offset", shard);
     }
     std::vector<std::uint64_t>& asked = asked_[shard];
     asked.assign(keys.size(), kUnknown);

@@ -38,8 +38,8 @@ Result<std::uint64_t> least_step(const Place& mine, ShardPeers& peers) {
     if (from[shard].size() == sizeof(place)) place = format::load_struct<Place>(from[shard].data());
     if (place.key_seed != mine.key_seed || place.count != mine.count || place.index != shard) {
       return fail(Errc::kInvalidArgument,
-                  "the shards are not those of one crawl in their order: see the one that is the "
-                  "offset",
+                  "another shard is of another crawl, number of shards or place: the one that is "
+                  "the offset",
                   shard);
     }
     least = std::min(least, place.step);
