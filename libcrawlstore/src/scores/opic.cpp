@@ -22,13 +22,17 @@ Result<void> OpicUpdate::give(std::uint64_t page, std::span<const std::uint64_t>
   return {};
 }
 
-void OpicUpdate::finish() {
-  const auto home_count = std::count(is_home_.begin(), is_home_.end(), true);
-  const double part = for_homes_ / static_cast<double>(home_count);
+Result<void> OpicUpdate::finish(ShardSums* shards, std::uint64_t home_count) {
+  double rest = for_homes_;
+  if (shards != nullptr) {
+    CRAWLSTORE_TRY(rest, shards->bring(cash_, for_homes_));
+  }
+  const double part = rest / static_cast<double>(home_count);
   for (std::uint64_t page = 0; page < cash_.size(); ++page) {
     if (is_home_[page]) cash_[page] += part;
   }
   for_homes_ = 0;
+  return {};
 }
 
 }  // namespace crawlstore::scores

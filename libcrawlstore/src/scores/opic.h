@@ -10,14 +10,16 @@
 
 #include <crawlstore/error.h>
 
+#include "scores/shard_sums.h"
+
 namespace crawlstore::scores {
 
 /// One update: pages give, each once, then finish() is called. All that is given is got, so that
-/// the sum of cash stays, but for rounding. Ownership: what it is made of outlives it.
-/// Threads: one; the order of the pages decides what each one has to give.
+/// the sum of cash stays, but for rounding; over shards, that of all of them. Ownership: what it is
+/// made of outlives it. Threads: one; the order of the pages decides what each one has to give.
 class OpicUpdate {
  public:
-  /// By page; homes get what pages without links give, and there is one.
+  /// By page; homes get what pages without links give, and what nobody knows the page of.
   OpicUpdate(std::span<double> cash, std::span<double> history, const std::vector<bool>& is_home)
       : cash_(cash), history_(history), is_home_(is_home) {}
 
@@ -25,7 +27,11 @@ class OpicUpdate {
   ///   errors  kSegmentInvalid: a link leads to a page that does not exist; nothing is given
   Result<void> give(std::uint64_t page, std::span<const std::uint64_t> links);
 
-  void finish();
+  /// Gives what is elsewhere to its owners, and the rest to the homes.
+  ///   shards      the others; nullptr if the file is alone
+  ///   home_count  homes of all shards; there is one, but in a file without pages
+  ///   errors  of `shards`
+  Result<void> finish(ShardSums* shards, std::uint64_t home_count);
 
  private:
   std::span<double> cash_;

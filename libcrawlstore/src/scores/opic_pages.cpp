@@ -4,16 +4,22 @@
 // - The three arrays are of one generation, and so are the counts of crawls that they are compared
 //   with: a crawl is told from those that OPIC knows, and each makes its page give once.
 // - They replace those that they were computed from, or nothing: no update is lost.
+// - Over shards, all arrays before are of one update, or none of them counts: a shard whose arrays
+//   are of another one has got cash twice, or never.
+// - Pages elsewhere have no cash when an update has ended, and never any history and crawls.
 // - What joins a superstep is computed from its pages before they are published, with the turn, so
 //   that nothing comes in between.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/ranking.h>
+#include <crawlstore/shard_scores.h>
 
 #include "base/inside.h"
 #include "container/reader.h"
@@ -26,6 +32,7 @@
 #include "scores/pending_arrays.h"
 #include "scores/rank_input.h"
 #include "scores/ranked_pages.h"
+#include "scores/shard_sums.h"
 
 namespace crawlstore {
 namespace {
@@ -41,12 +48,22 @@ constexpr std::uint64_t kLookUpFactor = 16;
 using Numbers = io::AnonymousArray<double>;
 using Arrays = std::array<Numbers, kScorers.size()>;
 
-/// By page.
+/// One update. Ownership: refers to its caller's.
+struct OpicTask {
+  const PageView& pages;
+  scores::ShardSums* shards;  // nullptr if the file is alone
+  container::WorkSteps& steps;
+};
+
+/// Marks by page, and counts of them.
 struct Marks {
   std::vector<bool> is_home;
   std::vector<bool> gives;
   std::uint64_t home_count = 0;
   std::uint64_t giver_count = 0;
+  std::uint64_t all_home_count = 0;  // of all shards
+  std::vector<float> linkers{};      // over shards: those that have a first linker of the page
+  bool are_linked_to = false;        // homes have a first linker in another shard, as all pages do
 };
 
 /// The arrays of these names that there are, whatever they hold; 0: none.
@@ -62,7 +79,7 @@ std::array<SegmentId, kScorers.size()> ids_before(const PageView& pages) {
 }
 
 /// What OPIC knows so far; empty where one of the arrays is missing, or they are not of one update.
-Result<std::vector<ScoreView>> views_before(const PageView& pages) {
+Result<std::vector<ScoreView>> own_views_before(const PageView& pages) {
   std::vector<ScoreView> views;
   for (const Scorer scorer : kScorers) {
     auto view = ScoreView::open(pages, name_of(scorer));
@@ -79,8 +96,20 @@ Result<std::vector<ScoreView>> views_before(const PageView& pages) {
   return views;
 }
 
-/// Begins the arrays with what they were. Returns how many pages they are of.
-Result<std::uint64_t> fill_in(const std::vector<ScoreView>& views, Arrays& arrays) {
+/// The same of a file whose shards all have them, of one update: of those that changed anything,
+/// each has given on more in all than those before.
+Result<std::vector<ScoreView>> views_before(const PageView& pages, scores::ShardSums* shards) {
+  CRAWLSTORE_TRY(auto views, own_views_before(pages));
+  if (shards == nullptr) return views;
+  const double given = views.empty() ? -1 : views[kCash].info().residual;
+  CRAWLSTORE_TRY(const bool is_of_all, shards->is_same(given));
+  if (!is_of_all) views.clear();
+  return views;
+}
+
+/// Begins the arrays with what they were. Returns how many pages they are of; nothing: they begin
+/// anew.
+Result<std::optional<std::uint64_t>> fill_in(const std::vector<ScoreView>& views, Arrays& arrays) {
   for (std::size_t i = 0; i < views.size(); ++i) {
     CRAWLSTORE_TRY(const auto values, views[i].doubles());
     if (!format::add_scores(0, format::ScoreCodec::kFloat64, std::as_bytes(values))) {
@@ -89,30 +118,55 @@ Result<std::uint64_t> fill_in(const std::vector<ScoreView>& views, Arrays& array
     }
     std::ranges::copy(values, arrays[i].span().begin());
   }
-  return views.empty() ? 0 : views.front().info().page_count;
+  if (views.empty()) return std::nullopt;
+  return views.front().info().page_count;
 }
 
-/// Homes, and the pages that were crawled since, of which `crawls` then knows.
-Result<Marks> mark_pages(const PageView& pages, std::span<double> crawls,
-                         container::WorkSteps& steps) {
-  PageView::Impl& inside = Inside::of(pages);
+/// Homes as this file alone has them, and the pages that were crawled since, of which `crawls` then
+/// knows.
+Result<Marks> mark_pages(const OpicTask& task, std::span<double> crawls) {
+  PageView::Impl& inside = Inside::of(task.pages);
   Marks marks{std::vector<bool>(crawls.size()), std::vector<bool>(crawls.size())};
+  if (task.shards != nullptr) marks.linkers.resize(crawls.size());
   for (std::uint64_t page = 0; page < crawls.size(); ++page) {
-    CRAWLSTORE_TRY(steps.add(1));
-    marks.is_home[page] = true;
+    CRAWLSTORE_TRY(task.steps.add(1));
+    CRAWLSTORE_TRY(const auto record, inside.record(page));
+    const bool is_elsewhere = record.state == PageState::kElsewhere;
+    marks.is_home[page] = !is_elsewhere;
     if (inside.origins) {
       const std::lock_guard lock(inside.mutex);
       CRAWLSTORE_TRY(const auto origin, inside.origins->find(page));
-      marks.is_home[page] = !origin.url.empty() && !origin.linked_from;
+      marks.is_home[page] = !is_elsewhere && !origin.url.empty() && !origin.linked_from;
+      if (is_elsewhere && origin.linked_from && task.shards != nullptr) marks.linkers[page] = 1;
     }
     if (marks.is_home[page]) ++marks.home_count;
-    CRAWLSTORE_TRY(const auto record, inside.record(page));
     marks.gives[page] = record.crawl_count > crawls[page];
     if (!marks.gives[page]) continue;
     crawls[page] = record.crawl_count;
     ++marks.giver_count;
   }
+  marks.all_home_count = marks.home_count;
   return marks;
+}
+
+/// Counts the homes of all shards. A page that has a first linker in another shard is none, unless
+/// no page is without one.
+Result<void> agree_on_homes(scores::ShardSums& shards, Marks& marks) {
+  CRAWLSTORE_TRY(shards.bring(std::span(marks.linkers), 0));
+  std::uint64_t count = 0;
+  for (std::uint64_t page = 0; page < marks.is_home.size(); ++page) {
+    if (marks.is_home[page] && marks.linkers[page] == 0) ++count;
+  }
+  std::array counts{static_cast<double>(count), static_cast<double>(marks.home_count)};
+  CRAWLSTORE_TRY(shards.add_up(counts));
+  marks.are_linked_to = counts[0] == 0;
+  marks.all_home_count = static_cast<std::uint64_t>(marks.are_linked_to ? counts[1] : counts[0]);
+  if (marks.are_linked_to) return {};
+  marks.home_count = count;
+  for (std::uint64_t page = 0; page < marks.is_home.size(); ++page) {
+    if (marks.linkers[page] != 0) marks.is_home[page] = false;
+  }
+  return {};
 }
 
 /// The links of pages, which are asked for ascending.
@@ -152,61 +206,75 @@ class LinksByPage {
   std::vector<std::uint64_t> found_;
 };
 
-Result<void> give(const PageView& pages, const Marks& marks, Arrays& arrays,
-                  container::WorkSteps& steps) {
+Result<void> give(const OpicTask& task, const Marks& marks, Arrays& arrays) {
   const bool looks_up = marks.giver_count < marks.gives.size() / kLookUpFactor;
-  CRAWLSTORE_TRY(auto rows, LinksByPage::open(pages, looks_up));
+  CRAWLSTORE_TRY(auto rows, LinksByPage::open(task.pages, looks_up));
   scores::OpicUpdate update(arrays[kCash].span(), arrays[kHistory].span(), marks.is_home);
   for (std::uint64_t page = 0; page < marks.gives.size(); ++page) {
     if (!marks.gives[page]) continue;
     CRAWLSTORE_TRY(const auto links, rows.of(page));
     CRAWLSTORE_TRY(update.give(page, links));
-    CRAWLSTORE_TRY(steps.add(1 + links.size()));
+    CRAWLSTORE_TRY(task.steps.add(1 + links.size()));
   }
-  update.finish();
-  return {};
+  return update.finish(task.shards, marks.all_home_count);
 }
 
-/// Brings the arrays up to date, which know of so many pages.
-Result<void> bring_up(const PageView& pages, std::uint64_t known_count, Arrays& arrays,
-                      RankReport& report, container::WorkSteps& steps) {
+/// Brings the arrays up to date, which know of so many pages; nothing: they begin anew.
+Result<void> bring_up(const OpicTask& task, std::optional<std::uint64_t> known_count,
+                      Arrays& arrays, RankReport& report) {
   const scores::Stopwatch reading;
-  CRAWLSTORE_TRY(const Marks marks, mark_pages(pages, arrays[kCrawls].span(), steps));
+  CRAWLSTORE_TRY(Marks marks, mark_pages(task, arrays[kCrawls].span()));
+  if (task.shards != nullptr) {
+    CRAWLSTORE_TRY(agree_on_homes(*task.shards, marks));
+  }
   report.home_count = marks.home_count;
   report.giver_count = marks.giver_count;
-  if (marks.home_count == 0 && !marks.is_home.empty()) {
+  if (marks.all_home_count == 0 && !marks.is_home.empty()) {
     return fail(Errc::kInvalidArgument, "all pages were forgotten");
   }
   const auto cash = arrays[kCash].span();
-  for (std::uint64_t page = known_count; page < cash.size(); ++page) {
-    cash[page] = marks.is_home[page] ? 1 : 0;
+  const bool may_begin = !known_count || !marks.are_linked_to;
+  for (std::uint64_t page = known_count.value_or(0); page < cash.size(); ++page) {
+    cash[page] = may_begin && marks.is_home[page] ? 1 : 0;
   }
   report.build_seconds = reading.seconds();
   const scores::Stopwatch giving;
-  CRAWLSTORE_TRY(give(pages, marks, arrays, steps));
+  CRAWLSTORE_TRY(give(task, marks, arrays));
   report.solve_seconds = giving.seconds();
   return {};
 }
 
+/// Returns all that pages of all shards have given on since they began: of no two updates the same,
+/// unless nothing was given between them.
+Result<double> given_in_all(std::span<const double> history, scores::ShardSums& shards) {
+  return shards.add_up(std::accumulate(history.begin(), history.end(), 0.0));
+}
+
 /// compute_opic() in steps that may be part of longer work.
-Result<RankedPages> compute_in_steps(const PageView& pages, bool is_warm,
-                                     container::WorkSteps& steps) {
-  CRAWLSTORE_TRY(scores::check_alone(pages));
+Result<RankedPages> compute_in_steps(const OpicTask& task, bool is_warm) {
+  const auto& [pages, shards, steps] = task;
+  if (shards == nullptr) {
+    CRAWLSTORE_TRY(scores::check_alone(pages));
+  }
   std::vector<ScoreView> before;
   if (is_warm) {
-    CRAWLSTORE_TRY(before, views_before(pages));
+    CRAWLSTORE_TRY(before, views_before(pages, shards));
   }
   const std::uint64_t page_count = pages.info().page_count;
   Arrays arrays;
   for (Numbers& numbers : arrays) {
     CRAWLSTORE_TRY(numbers, Numbers::map(page_count));
   }
-  CRAWLSTORE_TRY(const std::uint64_t known_count, fill_in(before, arrays));
+  CRAWLSTORE_TRY(const auto known_count, fill_in(before, arrays));
   const auto ranked = std::make_shared<RankedPages::Impl>();
   RankReport& report = ranked->report;
   steps.expect(page_count + pages.info().link_count);
   CRAWLSTORE_TRY(steps.look());
-  CRAWLSTORE_TRY(bring_up(pages, known_count, arrays, report, steps));
+  CRAWLSTORE_TRY(bring_up(task, known_count, arrays, report));
+  if (shards != nullptr) {
+    CRAWLSTORE_TRY(const double given, given_in_all(arrays[kHistory].span(), *shards));
+    report.residuals = {given};
+  }
   report.converged = true;
   report.waiting_count = pages.info().event_count;
   report.memory_bytes = page_count * kScorers.size() * sizeof(double);
@@ -248,7 +316,7 @@ Result<std::optional<RankReport>> join_opic(StoreImpl& store, std::string_view d
   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, database));
   CRAWLSTORE_TRY(const bool is_to_do, is_behind(pages));
   if (!is_to_do) return std::nullopt;
-  CRAWLSTORE_TRY(const auto ranked, compute_in_steps(pages, true, steps));
+  CRAWLSTORE_TRY(const auto ranked, compute_in_steps({pages, nullptr, steps}, true));
   std::vector<scores::NewArray> arrays = Inside::of(ranked).arrays;
   CRAWLSTORE_TRY(const auto stored, scores::put_arrays(writer, pages.info().id, arrays, made));
   RankReport report = ranked.report();
@@ -259,9 +327,23 @@ Result<std::optional<RankReport>> join_opic(StoreImpl& store, std::string_view d
 }  // namespace
 
 Result<RankedPages> compute_opic(const PageView& pages, const OpicOptions& options) {
-  return container::in_steps(
-      nullptr, scores::as_progress(options.progress),
-      [&](container::WorkSteps& steps) { return compute_in_steps(pages, options.is_warm, steps); });
+  return container::in_steps(nullptr, scores::as_progress(options.progress),
+                             [&](container::WorkSteps& steps) {
+                               return compute_in_steps({pages, nullptr, steps}, options.is_warm);
+                             });
+}
+
+Result<ShardRanks> compute_opic(const PageView& pages, ShardPeers& peers,
+                                const OpicOptions& options) {
+  const std::array asked{options.is_warm ? 1.0 : 0.0};
+  CRAWLSTORE_TRY(auto shards, scores::ShardSums::agree(pages, peers, "opic", asked));
+  CRAWLSTORE_TRY(
+      auto ranked,
+      container::in_steps(nullptr, scores::as_progress(options.progress),
+                          [&](container::WorkSteps& steps) {
+                            return compute_in_steps({pages, &shards, steps}, options.is_warm);
+                          }));
+  return shards.with(std::move(ranked));
 }
 
 Result<OpicMergeReport> merge_with_opic(PageDb& pages, const Progress& progress) {

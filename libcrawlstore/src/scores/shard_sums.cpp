@@ -221,6 +221,20 @@ Result<double> ShardSums::add_up(double number) {
   return number;
 }
 
+Result<bool> ShardSums::is_same(double number) {
+  for (Bytes& to : to_) {
+    to.clear();
+    put(to, number);
+  }
+  CRAWLSTORE_TRY(exchange());
+  bool is_same = true;
+  for (std::size_t shard = 0; shard < from_.size(); ++shard) {
+    CRAWLSTORE_TRY(check_length(from_[shard], sizeof(number), shard));
+    is_same = is_same && number_at<double>(from_[shard], 0) == number;
+  }
+  return is_same;
+}
+
 template <class Real>
 Result<double> ShardSums::bring(std::span<Real> sums, double beside) {
   for (const std::uint64_t page : unknown_) {

@@ -39,6 +39,8 @@ class ShardSums {
   /// Replaces numbers by their sums over all shards, added in the order of shards.
   Result<void> add_up(std::span<double> numbers);
   Result<double> add_up(double number);
+  /// Returns whether all shards say the same number.
+  Result<bool> is_same(double number);
 
   /// Gives the sums of pages elsewhere to their owners, adds what comes to the own pages, and sets
   /// those of pages elsewhere to 0. Returns, over all shards, `beside` and the sums of pages that
