@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -14,14 +16,16 @@ namespace {
 constexpr const char* kProgram = "crawlstore-inspector";
 
 /// The one that was installed with us, else the first in PATH.
-int run(const std::string& file) {
+int run(const std::vector<std::string>& files) {
   std::error_code ignored;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
   const std::string beside = (self.parent_path() / kProgram).string();
   // exec wants words that it could change, and does not.
   std::string program = kProgram;
-  std::string argument = file;
-  const std::array<char*, 3> words{program.data(), argument.data(), nullptr};
+  std::vector<std::string> arguments = files;
+  std::vector<char*> words{program.data()};
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
   ::execv(beside.c_str(), words.data());
   ::execvp(kProgram, words.data());
   return fail_with(
@@ -33,10 +37,13 @@ int run(const std::string& file) {
 }  // namespace
 
 Action define_inspect(Parser& parser) {
-  auto file = std::make_shared<std::string>();
-  parser.text("FILE", *file, "the crawl file, or FILE#LOCATION: a.crawl#segment/12").required();
+  auto files = std::make_shared<std::vector<std::string>>();
+  parser
+      .texts("FILE", *files,
+             "the crawl file, or FILE#LOCATION: a.crawl#segment/12; or those of all shards")
+      .required();
   parser.footer("Opens a window; `crawlstore-inspector --help` tells how to do without one.");
-  return [file] { return run(*file); };
+  return [files] { return run(*files); };
 }
 
 }  // namespace crawlstore::cli

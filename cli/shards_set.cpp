@@ -20,6 +20,7 @@
 #include "cli/stop_signals.h"
 #include "model/format_text.h"
 #include "model/page_fields.h"
+#include "model/shards_look.h"
 #include "model/shards_view.h"
 #include "model/verify_view.h"
 
@@ -96,26 +97,6 @@ void note_stale(const ShardSet& set, std::string_view name) {
   if (stale.empty()) return;
   note(fmt::format("pages or links of {} have changed since the scores were computed",
                    fmt::join(stale, ", ")));
-}
-
-Result<model::Table> best_table(const ShardSet& set, const std::vector<ScoredShardPage>& best) {
-  model::Table table{"pages",
-                     {{"shard", Unit::kText},
-                      {"index", Unit::kId},
-                      {"rank", Unit::kCount},
-                      {"score", Unit::kScore},
-                      {"state", Unit::kText},
-                      {"url", Unit::kText}},
-                     {}};
-  for (const ScoredShardPage& page : best) {
-    const ShardFile& file = set.shards()[page.page.shard];
-    CRAWLSTORE_TRY(const auto state, file.pages.state(page.page.index));
-    CRAWLSTORE_TRY(auto url, file.pages.url(page.page.index));
-    table.rows.push_back({to_text(file.shard), page.page.index,
-                          std::uint64_t{table.rows.size() + 1}, page.score,
-                          std::string(name_of(state)), std::move(url)});
-  }
-  return table;
 }
 
 /// A page that its owner was told of, and does not know.
@@ -345,7 +326,7 @@ int top_of_shards(const ShardSetSource& source, const ShardSetOptions& options) 
   const auto best = set->top(options.count.value_or(kTopUsual), name, &problem);
   if (!best) return fail_with(model::format_printable(problem), exit_code(best.error().code));
   note_stale(*set, name);
-  auto table = best_table(*set, *best);
+  auto table = model::best_of_shards(*set, *best);
   if (!table) return fail_with("a page of the list", table.error());
   return print_document({{}, {std::move(*table)}}, source.as_json);
 }

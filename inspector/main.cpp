@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ constexpr int kExitSystem = 3;
 constexpr int kExitFormat = 4;
 
 struct Arguments {
-  std::string file;
+  std::vector<std::string> files;
   bool is_headless = false;
   std::string script;
   std::string screenshot;
@@ -59,6 +60,12 @@ FileLocation file_of(const std::string& argument) {
   return split ? *split : FileLocation{argument, {}};
 }
 
+std::vector<FileLocation> files_of(const Arguments& arguments) {
+  std::vector<FileLocation> files;
+  for (const std::string& file : arguments.files) files.push_back(file_of(file));
+  return files;
+}
+
 Settings settings_of(const Arguments& arguments, Settings settings) {
   if (!arguments.theme.empty()) settings.theme = arguments.theme;
   if (arguments.scale > 0) settings.scale = arguments.scale;
@@ -72,10 +79,11 @@ int run_headless(const Arguments& arguments) {
                        settings,
                        /*settings_path=*/{},
                        {!arguments.no_pin, !arguments.no_mmap}});
-  if (!arguments.file.empty()) {
-    const auto opened = shell.app().open_at(file_of(arguments.file));
+  if (!arguments.files.empty()) {
+    const auto opened = shell.app().open_set(files_of(arguments));
+    const std::string& file = arguments.files.front();
     if (!opened)
-      return fail(arguments.file + ": " + describe(opened.error()), exit_code(opened.error().code));
+      return fail(file + ": " + describe(opened.error()), exit_code(opened.error().code));
   }
   shell.settle();
   if (!arguments.script.empty()) {
@@ -103,7 +111,7 @@ int run_windowed(const Arguments& arguments) {
   options.settings = settings_of(arguments, load_settings(options.settings_path));
   options.holds_pin = arguments.holds_pin;
   options.file_options = {!arguments.no_pin, !arguments.no_mmap};
-  options.file = file_of(arguments.file);
+  options.files = files_of(arguments);
   options.probe_path = arguments.probe;
   options.times_path = arguments.times;
   const std::string problem = run_window(options);
@@ -112,7 +120,9 @@ int run_windowed(const Arguments& arguments) {
 
 void define(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "crawlstore-inspector " CRAWLSTORE_VERSION);
-  app.add_option("FILE", arguments.file, "the crawl file, or FILE#LOCATION: a.crawl#segment/12");
+  app.add_option("FILE", arguments.files,
+                 "the crawl file, or FILE#LOCATION: a.crawl#segment/12; several: the files of all "
+                 "shards of a crawl, of which panels show the first, and the panel Shards all");
   const auto theme = CLI::IsMember({"dark", "light", "contrast"});
   app.add_option("--theme", arguments.theme, "dark, light or contrast")->check(theme);
   app.add_option("--scale", arguments.scale, "size of everything, 1 to 2")

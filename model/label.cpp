@@ -67,10 +67,10 @@ constexpr std::array kWords{
 };
 
 /// Words that stand for things without a noun after them: not "payload bytes", not "uniques".
-constexpr std::array<std::string_view, 19> kAlone{
-    "cut",    "end",   "equal",  "free",       "fresh",  "gone", "later",
-    "length", "live",  "offset", "payload",    "plain",  "read", "resident",
-    "seen",   "stale", "unique", "unreadable", "written"};
+constexpr std::array<std::string_view, 20> kAlone{
+    "cut",      "elsewhere", "end",   "equal",  "free",       "fresh",  "gone",
+    "later",    "length",    "live",  "offset", "payload",    "plain",  "read",
+    "resident", "seen",      "stale", "unique", "unreadable", "written"};
 
 std::string_view find(const auto& pairs, std::string_view name) {
   const auto found = std::ranges::find(pairs, name, &Pair::first);

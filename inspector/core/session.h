@@ -45,6 +45,8 @@ struct Session {
   static constexpr std::size_t kCommitsMax = 1000;
 
   std::optional<model::CrawlFile> file;
+  /// Files that were opened together as the shards of a crawl, `file` among them; empty: one file.
+  std::vector<std::string> shard_paths;
   Health health;
   std::deque<LogEntry> log;        ///< oldest first
   std::deque<SeenCommit> commits;  ///< oldest first

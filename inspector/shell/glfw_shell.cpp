@@ -252,7 +252,7 @@ Window::Window(GLFWwindow* window, const WindowOptions& options)
       std::move(platform),
       AppOptions{options.settings, options.settings_path, !options.probe_path.empty(),
                  options.holds_pin, options.file_options});
-  if (!options.file.path.empty()) (void)app_->open_at(options.file);  // the window says it
+  if (!options.files.empty()) (void)app_->open_set(options.files);  // the window says it
 }
 
 Window::~Window() {

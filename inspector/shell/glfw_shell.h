@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "inspector/ui/app.h"
 
@@ -17,8 +18,8 @@ struct WindowOptions {
   std::string settings_path;
   bool holds_pin = false;
   model::CrawlFileOptions file_options{};
-  FileLocation file{};     ///< to open; an empty path = none
-  std::string probe_path;  ///< tests: what is on the screen, written after each frame
+  std::vector<FileLocation> files{};  ///< to open; several: as a set of shards
+  std::string probe_path;             ///< tests: what is on the screen, written after each frame
   std::string times_path;  ///< benches: of each frame milliseconds, and those of processor time
 };
 

@@ -261,6 +261,15 @@ std::string HeadlessShell::wheel(const std::string& argument) {
   return {};
 }
 
+std::string HeadlessShell::open_shards(const std::string& paths) {
+  std::istringstream words(paths);
+  std::vector<FileLocation> files;
+  for (std::string path; words >> path;) files.push_back({path, {}});
+  if (files.size() < 2) return "open_shards PATH PATH ...";
+  (void)app_->open_set(files);  // the window says it
+  return {};
+}
+
 std::string HeadlessShell::drop(const std::string& path) {
   Event event;
   event.kind = Event::Kind::kDrop;
@@ -283,12 +292,14 @@ std::string HeadlessShell::draw_frames(const std::string& argument) {
   return {};
 }
 
-const std::array<HeadlessShell::NamedStep, 21> HeadlessShell::kSteps{{
+const std::array<HeadlessShell::NamedStep, 22> HeadlessShell::kSteps{{
     {"open",
      [](HeadlessShell& shell, const std::string& path) -> std::string {
        shell.app_->open(path);
        return {};
      }},
+    {"open_shards",
+     [](HeadlessShell& shell, const std::string& paths) { return shell.open_shards(paths); }},
     {"close",
      [](HeadlessShell& shell, const std::string&) -> std::string {
        shell.app_->close_file();

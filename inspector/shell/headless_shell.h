@@ -72,6 +72,7 @@ class HeadlessShell {
   std::string go(const std::string& argument);
   std::string run_command(const std::string& argument);
   std::string wheel(const std::string& argument);
+  std::string open_shards(const std::string& paths);
   std::string drop(const std::string& path);
   std::string hover(const std::string& label);
   std::string draw_frames(const std::string& argument);
@@ -81,7 +82,7 @@ class HeadlessShell {
     std::string_view verb;
     Step run;
   };
-  static const std::array<NamedStep, 21> kSteps;
+  static const std::array<NamedStep, 22> kSteps;
   static Step find_step(std::string_view verb);
 
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;

@@ -18,6 +18,7 @@
 namespace crawlstore::inspector {
 namespace {
 
+constexpr std::string_view kSetPanel = "shards";
 constexpr std::int64_t kPollEveryUs = 250'000;
 constexpr std::int64_t kReleaseAfterUs = 60'000'000;
 
@@ -71,8 +72,23 @@ App::~App() {
 }
 
 void App::open(const std::string& path) {
-  to_open_ = path;
+  open_place({path, {}});
+}
+
+void App::open_place(const FileLocation& file) {
+  to_open_ = file;
   want_frames();
+}
+
+Result<void> App::open_set(const std::vector<FileLocation>& files) {
+  std::vector<std::string> paths;
+  for (const FileLocation& file : files) paths.push_back(absolute(file.path));
+  if (files.size() > 1) session_.shard_paths = std::move(paths);
+  auto opened = open_at(files.front());
+  if (!opened) session_.shard_paths.clear();
+  const bool is_set = !session_.shard_paths.empty();
+  if (is_set && files.front().location == Location{}) go({std::string(kSetPanel), {}});
+  return opened;
 }
 
 Result<void> App::open_at(const FileLocation& file) {
@@ -85,11 +101,17 @@ Result<void> App::open_at(const FileLocation& file) {
     go({"start", {}});
     return tl::unexpected<Error>(opened.error());
   }
+  // A file of the set leaves the set, and what its panel shows, as it is.
+  std::vector<std::string> set = std::exchange(session_.shard_paths, {});
+  const bool is_of_set = std::ranges::find(set, path) != set.end();
+  const std::string set_state = is_of_set ? state_of(kSetPanel) : "";
   close_file();
   panels_.clear();
   session_.file = std::move(*opened);
+  if (is_of_set) session_.shard_paths = std::move(set);
   note_look();
   open_tabs();
+  if (!set_state.empty()) open_panel(kSetPanel).panel->restore(set_state);
   open_problem_.clear();
   session_.refused_path.clear();
   settings_.remember(path);
@@ -114,6 +136,7 @@ void App::close_file() {
   note_layout();
   jobs_.cancel_slot("verify");
   session_.file.reset();
+  session_.shard_paths.clear();
   session_.is_leaving = false;
   session_.is_following = true;
   session_.health = {};

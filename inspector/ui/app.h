@@ -47,6 +47,8 @@ class App final : private Actions {
   void open(const std::string& path) override;
   /// errors  of CrawlFile::open(); they are said on the start panel as well
   Result<void> open_at(const FileLocation& file);
+  /// The same of the first of several files, all of which are the shards of a crawl.
+  Result<void> open_set(const std::vector<FileLocation>& files);
   void close_file();
   void go(const Location& location) override;
 
@@ -91,6 +93,7 @@ class App final : private Actions {
   struct Modals;
 
   // Actions
+  void open_place(const FileLocation& file) override;
   void verify(VerifyLevel level) override;
   void copy(const std::string& text, std::string_view what) override;
   void say(Severity severity, std::string text) override;
@@ -135,6 +138,8 @@ class App final : private Actions {
   void show_thing();
   OpenPanel& open_panel(std::string_view id);
   void close_panel(std::string_view id);
+  /// Nothing if that panel is not open.
+  [[nodiscard]] std::string state_of(std::string_view id) const;
   void open_tabs();
   void note_layout();
   void take_layout(const PaneLayout& layout);
@@ -208,7 +213,7 @@ class App final : private Actions {
   std::string absent_;      // why the thing of this place cannot be shown; empty = it is there
   std::optional<Location> wanted_;           // where to go when the frame is drawn
   std::optional<PaneLayout> wanted_layout_;  // likewise
-  std::optional<std::string> to_open_;       // likewise
+  std::optional<FileLocation> to_open_;      // likewise
   std::unique_ptr<Modals> modals_;
   Jobs jobs_;  // last: its threads end first
 };

@@ -175,7 +175,8 @@ void App::add_go_commands() {
   unsigned pages_number = 0;
   for (const PanelKind& kind : panel_kinds()) {
     const std::string id(kind.id);
-    const bool is_of_pages = kind.group == kPagesGroup || kind.group == kCrawlGroup;
+    const bool is_of_pages =
+        kind.group == kPagesGroup || kind.group == kCrawlGroup || kind.group == kSetGroup;
     const unsigned key = ++(is_of_pages ? pages_number : number);
     const std::string keys =
         key > kKeysMax ? "" : (is_of_pages ? "Ctrl+Shift+" : "Ctrl+") + std::to_string(key);

@@ -21,8 +21,8 @@ constexpr ImGuiWindowFlags kPlainWindow =
     ImGuiWindowFlags_NoScrollWithMouse;
 constexpr float kSplitter = 6;
 constexpr float kShortWindow = 400;
-constexpr std::array<std::string_view, 5> kGroups{"File", "DRUM", kPagesGroup, kCrawlGroup,
-                                                  "Inspector"};
+constexpr std::array<std::string_view, 6> kGroups{"File",      "DRUM",    kPagesGroup,
+                                                  kCrawlGroup, kSetGroup, "Inspector"};
 constexpr std::array<std::string_view, 5> kMenus{"File", "Go", "View", "Work", "Help"};
 
 std::string signed_count(std::int64_t value) {
@@ -311,7 +311,7 @@ void App::draw_navigator(Ui& ui) {
   const auto view = session_.view();
   for (const std::string_view group : kGroups) {
     const auto panel = std::ranges::find(panel_kinds(), group, &PanelKind::group);
-    if (has_things(view.get(), *panel)) draw_navigator_group(ui, group);
+    if (has_things(session_, *panel)) draw_navigator_group(ui, group);
   }
   if (view != nullptr) draw_named_things(ui, *view);
 }
@@ -493,7 +493,7 @@ void App::draw() {
     arrive(history_.current());
   }
   if (wanted_layout_) take_layout(*std::exchange(wanted_layout_, std::nullopt));
-  if (to_open_) (void)open_at({*std::exchange(to_open_, std::nullopt), {}});  // it is said
+  if (to_open_) (void)open_at(*std::exchange(to_open_, std::nullopt));  // it is said
   if (session_.is_leaving && !wants_frame() && jobs_.idle()) release();
 }
 

@@ -36,6 +36,12 @@ App::OpenPanel& App::open_panel(std::string_view id) {
   return panels_.emplace_back(OpenPanel{kind, kind->make(), view == nullptr ? 0 : view->number});
 }
 
+std::string App::state_of(std::string_view id) const {
+  const auto found =
+      std::ranges::find_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
+  return found == panels_.end() ? "" : found->panel->view_state();
+}
+
 void App::close_panel(std::string_view id) {
   const bool is_front = front_ == id;
   const std::string state = is_front ? current_panel().view_state() : "";
@@ -49,12 +55,16 @@ void App::close_panel(std::string_view id) {
 /// What the layout names and is open already stays as it is, with its scroll and filters.
 void App::open_tabs() {
   std::vector<OpenPanel> before = std::exchange(panels_, {});
-  const auto view = session_.view();
+  const std::string& front = settings_.layout.front;
+  // Nobody who opens one file is told first that there is no set.
+  const auto is_shown = [&](const PanelKind& kind) {
+    return has_things(session_, kind) || (kind.id == front && kind.group != kSetGroup);
+  };
   hidden_tabs_.clear();
   for (const std::string& id : settings_.layout.tabs) {
     const PanelKind* kind = find_kind(id);
     if (kind == nullptr) continue;  // of another version
-    if (!has_things(view.get(), *kind) && id != settings_.layout.front) {
+    if (!is_shown(*kind)) {
       hidden_tabs_.emplace_back(panels_.size() + hidden_tabs_.size(), id);
       continue;
     }
@@ -67,9 +77,10 @@ void App::open_tabs() {
     }
   }
   if (panels_.empty()) open_panel("overview");
-  const std::string& front = settings_.layout.front;
+  const PanelKind* front_kind = find_kind(front);
   details_of_.clear();
-  front_ = find_kind(front) != nullptr ? front : std::string(panels_.front().kind->id);
+  front_ = front_kind != nullptr && is_shown(*front_kind) ? front
+                                                          : std::string(panels_.front().kind->id);
   open_panel(front_);
   must_order_tabs_ = true;
   must_select_tab_ = true;

@@ -47,6 +47,8 @@ class Panel {
 inline constexpr std::string_view kPagesGroup = "Pages";
 /// The same for this group where there are frontiers.
 inline constexpr std::string_view kCrawlGroup = "Crawl";
+/// The same for this group where several files were opened as a set of shards.
+inline constexpr std::string_view kSetGroup = "Set";
 
 struct PanelKind {
   std::string_view id;     ///< in locations: "segments"
@@ -63,7 +65,7 @@ struct PanelKind {
 };
 
 /// Whether the navigator and layouts have a panel for this file.
-bool has_things(const model::FileView* view, const PanelKind& kind);
+bool has_things(const Session& session, const PanelKind& kind);
 
 /// In the order of the navigator.
 std::span<const PanelKind> panel_kinds();

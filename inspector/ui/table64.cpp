@@ -379,7 +379,9 @@ void Table64::show_details(Ui& ui, const TableOptions& options) const {
     const model::Cell& cell = (*selected_cells_)[c];
     const auto* text = std::get_if<std::string>(&cell);
     ui.details.lines.push_back({columns[c].name, shown_text(cell, columns[c].unit),
-                                thing_in_row(columns, *selected_cells_, c, {}, options.pages),
+                                options.choose_column.empty()
+                                    ? thing_in_row(columns, *selected_cells_, c, {}, options.pages)
+                                    : Thing(),
                                 text != nullptr ? std::optional(*text) : std::nullopt});
   }
 }

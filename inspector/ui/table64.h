@@ -52,6 +52,8 @@ struct TableOptions {
   std::function<Location(const model::Column&, const model::Row&)> link{};
   /// The row is chosen (Enter, double click).
   std::function<void(const model::Row&)> choose{};
+  /// The rows are of other files: cells of this column choose theirs, and no cell is a link.
+  std::string choose_column{};
   float height = 0;  ///< pixels; 0 = all there is
   bool has_filter = true;
   /// No taller than its rows, as far as they fit: for short tables between other things.

@@ -62,6 +62,7 @@ void Table64::draw_header(Ui& ui, const Layout& layout) {
 Location Table64::link_of(const TableOptions& options, std::size_t column,
                           const model::Row& row) const {
   const model::Column& head = source_->columns()[column];
+  if (!options.choose_column.empty()) return {};
   if (options.link) {
     Location location = options.link(head, row);
     if (!location.panel.empty() || !std::holds_alternative<std::monostate>(location.thing)) {
@@ -120,9 +121,10 @@ void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& option
   const float width = ImGui::CalcTextSize(text.c_str(), text.c_str() + text.size()).x;
   float at = is_number(unit) ? std::max(left, right - width) : left;
   if (has_swatch(options, column)) at += draw_kind(ui, text, ImVec2(left, top));
+  const std::string& name = source_->columns()[column].name;
   const Location location = link_of(options, column, row);
-  const bool is_link =
-      !location.panel.empty() || !std::holds_alternative<std::monostate>(location.thing);
+  const bool chooses = options.choose && name == options.choose_column;
+  const bool is_link = chooses || location != Location();
   const ImVec2 low(at, top + ui.px(2));
   const ImVec2 high(std::min({at + width, right, layout.visible_max.x}), top + layout.row_height);
   const ImVec4 clip(std::max(left, layout.visible_min.x), top,
@@ -130,7 +132,6 @@ void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& option
   ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), low,
                                       is_link ? ui.palette.link : ui.palette.text, drawn.c_str(),
                                       drawn.c_str() + drawn.size(), 0, &clip);
-  const std::string& name = source_->columns()[column].name;
   ui.probe.note(options.id + "[" + std::to_string(window_.numbers[index]) + "]." + name, text, low,
                 high);
   if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(low, high)) return;
@@ -147,7 +148,7 @@ void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& option
                                       ImVec2(high.x, high.y - ui.px(2)), ui.palette.link);
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
       ImGui::GetMouseDragDelta(ImGuiMouseButton_Left).x == 0) {
-    ui.actions.go(location);
+    chooses ? options.choose(row) : ui.actions.go(location);
   }
 }
 

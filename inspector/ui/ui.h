@@ -52,6 +52,8 @@ class Actions {
   virtual ~Actions() = default;
   virtual void go(const Location& location) = 0;
   virtual void open(const std::string& path) = 0;
+  /// The same, and goes to a place in it.
+  virtual void open_place(const FileLocation& /*file*/) {}
   virtual void verify(VerifyLevel level) = 0;
   /// To the clipboard; `what` is said in the log.
   virtual void copy(const std::string& text, std::string_view what) = 0;

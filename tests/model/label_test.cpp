@@ -15,6 +15,7 @@ TEST(Label, SaysCountsInThePlural) {
   EXPECT_EQ(label_of("pass_count"), "passes");
   EXPECT_EQ(label_of("crawled_count"), "crawled") << "no thing, but a state of it";
   EXPECT_EQ(label_of("unreadable_count"), "unreadable");
+  EXPECT_EQ(label_of("elsewhere_count"), "elsewhere");
   EXPECT_EQ(label_of("score_array_count"), "score arrays");
   EXPECT_EQ(label_of("added_link_count"), "added links");
 }

@@ -163,13 +163,23 @@ constexpr std::array kPanels{
         "leases that end; at the left stands what is due or overdue. A click on a group shows the "
         "items that leave first, its leases and its rule. Leases are listed by their ends.",
         is_a<FrontierThing>, make_frontier_panel},
+    PanelKind{
+        "shards", "Shards", kSetGroup,
+        "The files of all shards of a crawl, that were opened together. Above stand the sums, "
+        "and why they are no whole crawl if they are none; then how far each shard is. The "
+        "other panels show one of the files: a click on a shard turns to another one. Below "
+        "are the best pages of all, by scores that were computed of all shards together; a "
+        "click on an index shows the page in its own shard.",
+        no_thing, make_shards_panel},
 };
 
 }  // namespace
 
-bool has_things(const model::FileView* view, const PanelKind& kind) {
+bool has_things(const Session& session, const PanelKind& kind) {
+  const auto view = session.view();
   if (kind.group == kPagesGroup) return view != nullptr && !view->pages.empty();
   if (kind.group == kCrawlGroup) return view != nullptr && !view->frontiers.empty();
+  if (kind.group == kSetGroup) return !session.shard_paths.empty();
   return true;
 }
 

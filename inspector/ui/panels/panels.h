@@ -31,5 +31,6 @@ std::unique_ptr<Panel> make_jobs_panel();
 std::unique_ptr<Panel> make_log_panel();
 std::unique_ptr<Panel> make_keys_panel();
 std::unique_ptr<Panel> make_report_panel();
+std::unique_ptr<Panel> make_shards_panel();
 
 }  // namespace crawlstore::inspector

@@ -12,6 +12,7 @@
 #include "inspector/golden_picture.h"
 #include "inspector/inspector_file.h"
 #include "inspector/pages_file.h"
+#include "inspector/shards_files.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -62,6 +63,21 @@ void write_long_file(const std::string& path) {
   fs::resize_file(path, std::uintmax_t{64} << 20U);
 }
 
+/// Files of three shards, the last of which is a step behind.
+///   returns  their paths, with blanks between
+std::string write_shards(const std::string& folder) {
+  ShardFiles files(folder);
+  files.crawl(0);
+  files.exchange();
+  files.crawl(1);
+  files.exchange(2);
+  files.score("pagerank");
+  files.score("half", 2);
+  for (PageDb& pages : files.pages) must(pages.close());
+  for (Store& store : files.stores) must(store.close());
+  return files.paths[0] + " " + files.paths[1] + " " + files.paths[2];
+}
+
 TEST(RobotPictures, AreAlikeUpToTwoLevelsOfAChannel) {
   const Picture golden(4, 3, 0xff806040);
   for (const unsigned shift : {0U, 8U, 16U}) {
@@ -81,7 +97,8 @@ class Robot : public ::testing::TestWithParam<std::string> {};
 
 /// `open NAME` opens a copy of a golden file, `open made/pages`, `made/scores` and `made/queue`
 /// those of pages_file.h, `made/frontier` and `made/frontier_changes` those of frontier_file.h,
-/// `made/damaged` and `made/long` those of the functions above; `screenshot NAME` is compared with
+/// `made/damaged` and `made/long` those of the functions above, `open_shards made` the three of
+/// shards_files.h; `screenshot NAME` is compared with
 /// that golden picture.
 // acceptance: 15
 TEST_P(Robot, FindsWhatItLooksFor) {
@@ -115,6 +132,7 @@ TEST_P(Robot, FindsWhatItLooksFor) {
         write_pages_file(step.argument, has_scores, has_queue);
       }
     }
+    if (step.verb == "open_shards") step.argument = write_shards(folder.path());
     if (step.verb == "open" && step.argument.find('/') == std::string::npos) {
       step.argument = copy_golden(folder, step.argument);
     }
