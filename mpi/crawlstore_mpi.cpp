@@ -131,7 +131,11 @@ HitsOptions hits_options(const Options& options) {
 
 Result<ShardRanks> compute(ShardJob& job, const PageView& pages, const Options& options) {
   if (options.verb == "hits") return compute_hits(pages, job.peers(), hits_options(options));
-  return compute_rank(pages, job.peers(), options.rank);
+  if (options.verb == "rank") return compute_rank(pages, job.peers(), options.rank);
+  return compute_opic(pages, job.peers(),
+                      {.database = options.database,
+                       .is_warm = options.rank.is_warm,
+                       .progress = options.rank.progress});
 }
 
 int print_ranks(ShardJob& job, const std::vector<ShardRow>& rows, const ShardRanks& ranks,
@@ -261,7 +265,6 @@ void add_scorer(CLI::App& verb, Options& options) {
       ->check(CLI::Range(1U, 1024U).description(""));
   verb.add_flag("--content-scores", options.rank.by_content_scores,
                 "teleports, or links for hubs, go by the scores that the crawl gave pages");
-  verb.add_flag("--cold", options.is_cold, "do not begin with the scores of this name");
 }
 
 /// Parses, then runs; returns the exit code.
@@ -283,12 +286,16 @@ int main_of(int count, char** words) {
       "exchange", "end a step of the crawl, and tell the other shards what was found of theirs");
   CLI::App* const ranking = app.add_subcommand("rank", "compute PageRank over all shards");
   CLI::App* const hubs = app.add_subcommand("hits", "compute HITS over all shards");
-  for (CLI::App* const verb : {exchanging, ranking, hubs}) {
+  CLI::App* const cash = app.add_subcommand("opic", "bring OPIC up to date over all shards");
+  for (CLI::App* const verb : {exchanging, ranking, hubs, cash}) {
     add_common(*verb, options);
     verb->callback([verb, &options] { options.verb = verb->get_name(); });
   }
   add_scorer(*ranking, options);
   add_scorer(*hubs, options);
+  for (CLI::App* const verb : {ranking, hubs, cash}) {
+    verb->add_flag("--cold", options.is_cold, "begin anew, not with the scores before");
+  }
   ranking->add_option("--damping", options.rank.damping, "how often a link is followed (0.85)")
       ->type_name("D")
       ->check(CLI::Range(0.0, 1.0).description(""));

@@ -41,6 +41,8 @@ void MpiPeers::move_round(const std::vector<Bytes>& to, std::vector<Bytes>& from
   };
   const auto side_of = [&](const std::vector<Bytes>& messages) {
     Side side;
+    side.counts.reserve(messages.size());
+    side.places.reserve(messages.size());
     int place = 0;
     for (const Bytes& message : messages) {
       const std::uint64_t left = message.size() - std::min<std::uint64_t>(message.size(), offset);
@@ -73,6 +75,7 @@ Result<void> MpiPeers::exchange(const std::vector<Bytes>& to, std::vector<Bytes>
     return fail(Errc::kInvalidArgument, "there are more shards, or fewer, than ranks of MPI");
   }
   std::vector<std::uint64_t> lengths;
+  lengths.reserve(to.size());
   for (const Bytes& message : to) lengths.push_back(message.size());
   std::vector<std::uint64_t> coming;
   CRAWLSTORE_TRY(exchange_lengths(lengths, coming));

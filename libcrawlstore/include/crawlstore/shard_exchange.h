@@ -104,8 +104,8 @@ struct InboxReport {
   std::uint64_t new_count = 0;  ///< of them, not here when the call began
 };
 
-/// Takes messages of others to this shard, up to the end of the source, each in one commit with the
-/// fact that it was received. Edits that wait become pages before.
+/// Takes messages of others to this shard, up to the end of the source, in one commit with the fact
+/// that they were received. Edits that wait become pages before.
 ///   progress  of this superstep
 ///   errors    kInvalidArgument: the message is of another crawl, or page database, or one with
 ///             another normaliser, of another number of shards, to another shard, or has pages of

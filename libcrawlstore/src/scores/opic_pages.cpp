@@ -314,6 +314,7 @@ Result<std::optional<RankReport>> join_opic(StoreImpl& store, std::string_view d
   const auto snapshot = Inside::make<Snapshot>(container::Reader::open_unpublished(
       std::move(storage), writer.identity(), writer.next_directory()));
   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, database));
+  if (!pages.info().shard.is_alone()) return std::nullopt;  // all shards are brought up together
   CRAWLSTORE_TRY(const bool is_to_do, is_behind(pages));
   if (!is_to_do) return std::nullopt;
   CRAWLSTORE_TRY(const auto ranked, compute_in_steps({pages, nullptr, steps}, true));

@@ -82,7 +82,7 @@ class PageBlocks {
       const std::uint64_t first = stripes[task] * pages;
       const std::uint64_t end = std::min(page_count_, first + pages);
       const std::span<double> sums = target_sums.subspan(worker * pages, pages);
-      std::fill(sums.begin(), sums.end(), 0.0);
+      std::fill_n(sums.begin(), end - first, 0.0);
       links.add_up(stripes[task], values, sums);
       for (std::uint64_t block = first; block < end; block += kSumPages) {
         totals_[block / kSumPages] =

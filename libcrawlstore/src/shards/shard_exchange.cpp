@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <compare>
 #include <functional>
+#include <span>
+#include <vector>
 
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
@@ -9,6 +12,7 @@
 
 #include "base/inside.h"
 #include "pages/page_db_impl.h"
+#include "pages/page_view_impl.h"
 #include "shards/outbox.h"
 #include "values/exchange_record.h"
 #include "values/pending_values.h"
@@ -54,6 +58,13 @@ void note(std::uint32_t from, ExchangeRecord& record) {
   record.has_ended = false;
   record.received.assign(record.received.size(), false);
 }
+
+/// The key of the page of a URL, which has this place in its block.
+struct KeyedUrl {
+  PageKey key;
+  std::size_t place = 0;
+  auto operator<=>(const KeyedUrl&) const = default;
+};
 
 /// An exchange of an open page database.
 class Exchange {
@@ -106,20 +117,10 @@ class Exchange {
     CRAWLSTORE_TRY(store_.commit());
     CRAWLSTORE_TRY(const auto snapshot, store_.snapshot());
     CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, Inside::of(pages_).name()));
-    shards::MessageReader messages(source);
     InboxReport report;
-    CRAWLSTORE_TRY(auto block, messages.next());
-    while (block) {
-      CRAWLSTORE_TRY(const bool is_early, is_of_later_step(block->header));
-      if (!is_early) {
-        for (const std::string_view url : block->urls) CRAWLSTORE_TRY(take(url, view, report));
-        if (block->header.is_last) CRAWLSTORE_TRY(finish(block->header, report));
-      } else if (block->header.is_last) {
-        ++report.message_count;
-        ++report.early_count;
-      }
-      CRAWLSTORE_TRY(block, messages.next());
-    }
+    const auto taken = take_all(source, view, report);
+    CRAWLSTORE_TRY(store_.commit());  // what came before a message that is damaged
+    CRAWLSTORE_TRY(taken);
     return report;
   }
 
@@ -145,18 +146,71 @@ class Exchange {
     return header.step > record.newest_end();
   }
 
-  Result<void> take(std::string_view url, const PageView& view, InboxReport& report) {
-    if (!shard_.has(url_host(url))) {
-      return fail(Errc::kInvalidArgument, "a message has a page that is not of this shard");
+  Result<void> take_all(const EventSource& source, const PageView& view, InboxReport& report) {
+    shards::MessageReader messages(source);
+    CRAWLSTORE_TRY(auto block, messages.next());
+    while (block) {
+      CRAWLSTORE_TRY(const bool is_early, is_of_later_step(block->header));
+      if (!is_early) {
+        CRAWLSTORE_TRY(take(block->urls, view, report));
+        if (block->header.is_last) CRAWLSTORE_TRY(finish(block->header, report));
+      } else if (block->header.is_last) {
+        ++report.message_count;
+        ++report.early_count;
+      }
+      CRAWLSTORE_TRY(block, messages.next());
     }
-    ++report.url_count;
-    CRAWLSTORE_TRY(const auto there, view.find_text(url));
-    if (there) return {};
-    ++report.new_count;
-    CrawlEvent event;
-    event.kind = CrawlEventKind::kKnown;
-    event.url = url;
-    return pages_.add(event);
+    return {};
+  }
+
+  /// Makes pages of the URLs of a block that the view does not have.
+  Result<void> take(std::span<const std::string_view> urls, const PageView& view,
+                    InboxReport& report) {
+    std::vector<KeyedUrl> keyed;
+    keyed.reserve(urls.size());
+    for (const std::string_view url : urls) {
+      if (!shard_.has(url_host(url))) {
+        return fail(Errc::kInvalidArgument, "a message has a page that is not of this shard");
+      }
+      keyed.push_back({page_key(url, store_.key_seed()), keyed.size()});
+    }
+    std::ranges::sort(keyed);
+    CRAWLSTORE_TRY(const auto is_there, find_those_there(keyed, view));
+    report.url_count += urls.size();
+    for (std::size_t place = 0; place < urls.size(); ++place) {
+      if (is_there[place]) continue;
+      ++report.new_count;
+      CrawlEvent event;
+      event.kind = CrawlEventKind::kKnown;
+      event.url = urls[place];
+      CRAWLSTORE_TRY(pages_.add(event));
+    }
+    return {};
+  }
+
+  /// Returns, by place, whether the view has a page of the URL: one with its key and witness, as
+  /// supersteps have it, so that no URL is unpacked.
+  static Result<std::vector<bool>> find_those_there(std::span<const KeyedUrl> urls,
+                                                    const PageView& view) {
+    std::vector<bool> is_there(urls.size());
+    const auto& keys = Inside::of(view).keys;
+    if (!keys) return is_there;
+    std::vector<Key16> sought;
+    std::vector<std::size_t> firsts;  // of those with this key
+    for (std::size_t i = 0; i < urls.size(); ++i) {
+      if (!sought.empty() && urls[i].key.key == sought.back()) continue;
+      sought.push_back(urls[i].key.key);
+      firsts.push_back(i);
+    }
+    firsts.push_back(urls.size());
+    const auto found = [&](std::size_t number, std::span<const std::byte> value) -> Result<void> {
+      for (std::size_t i = firsts[number]; i < firsts[number + 1]; ++i) {
+        if (pages::witness_in(value) == urls[i].key.witness) is_there[urls[i].place] = true;
+      }
+      return {};
+    };
+    CRAWLSTORE_TRY(keys->find_sorted(sought, found));
+    return is_there;
   }
 
   Result<void> finish(const format::OutboxHeader& header, InboxReport& report) {
@@ -168,7 +222,7 @@ class Exchange {
       note(header.from, record);
       CRAWLSTORE_TRY(keep(record));
     }
-    return store_.commit().map([](Generation /*generation*/) {});
+    return {};
   }
 
   Store& store_;
