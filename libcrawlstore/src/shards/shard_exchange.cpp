@@ -13,6 +13,7 @@
 #include "base/inside.h"
 #include "pages/page_db_impl.h"
 #include "pages/page_view_impl.h"
+#include "pages/superstep.h"
 #include "shards/outbox.h"
 #include "values/exchange_record.h"
 #include "values/pending_values.h"
