@@ -327,6 +327,9 @@ int check_names(const SplitOptions& options) {
     std::error_code ignored;
     return std::filesystem::absolute(options.paths[i], ignored).lexically_normal();
   };
+  if (normal(0) == normal(1) || normal(0) == normal(2)) {
+    return fail_with("shards: LOWER and UPPER are new files, FILE stays", kExitUsage);
+  }
   if (normal(1) == normal(2)) {
     return fail_with("shards: LOWER and UPPER are one file; each needs a name of its own",
                      kExitUsage);
@@ -380,7 +383,8 @@ const char* const kSplitFooter =
     "With the pages go their records and links, queues, items and rules of frontiers; small values "
     "and DRUMs go to both. A page that only pages of the other half led to has depth 0. Leases "
     "end: the items wait until these would have ended, and how often an item was taken and a host "
-    "failed is not kept; a host that may not be visited yet gets a rule with that time. Scores "
+    "failed is not kept. Items have new ids, so what was taken from FILE is finished there before; "
+    "a host that may not be visited yet gets a rule with that time. Scores "
     "and older generations stay behind. Split is refused where edits or requests wait "
     "(`merge` first), and where something would be lost that nobody can compute anew, unless "
     "--leave names it.";

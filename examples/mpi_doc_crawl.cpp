@@ -114,6 +114,13 @@ int main(int argc, char** argv) try {
     return 2;
   }
   MPI_Init(&argc, &argv);
+  int rank_count = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+  if (rank_count == 1) {
+    fmt::print(stderr, "mpi_doc_crawl: start two ranks or more (mpirun -np 2); else doc_crawl\n");
+    MPI_Finalize();
+    return 2;
+  }
   crawl(argv[1], sites, seeds);
   MPI_Finalize();
 } catch (const std::exception& error) {

@@ -90,6 +90,11 @@ Result<int> exchange(ShardJob& job, const Options& options, const cli::StopSigna
     return lines.update("superstep", done, total);
   };
   CRAWLSTORE_TRY(auto store, cli::open_store(job.path(), options.lock_wait_seconds));
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  const auto names = PageView::names(snapshot);
+  if (!names.empty() && std::ranges::find(names, options.database) == names.end()) {
+    return fail(Errc::kUnknownName, "there is no page database of that name");
+  }
   PagesOptions made;
   if (options.memory_bytes != 0) made.memory_bytes = options.memory_bytes;
   made.progress = progress;
@@ -147,26 +152,28 @@ int print_ranks(ShardJob& job, const std::vector<ShardRow>& rows, const ShardRan
     link_count += row.numbers[1];
     sent_bytes += row.numbers[2];
   }
+  std::vector<model::Field> fields = {{"is_converged", Unit::kFlag, report.converged},
+                                      {"page_count", Unit::kCount, ranks.page_count},
+                                      {"link_count", Unit::kCount, link_count},
+                                      {"elsewhere_count", Unit::kCount, ranks.elsewhere_count},
+                                      {"unknown_count", Unit::kCount, ranks.unknown_count},
+                                      {"sent_bytes", Unit::kBytes, sent_bytes},
+                                      {"read_seconds", Unit::kSeconds, report.build_seconds},
+                                      {"solve_seconds", Unit::kSeconds, report.solve_seconds}};
+  if (options.verb != "opic") {
+    fields.push_back({"iteration_count", Unit::kCount, std::uint64_t{report.residuals.size()}});
+    fields.push_back(
+        {"residual", Unit::kScore, report.residuals.empty() ? 0.0 : report.residuals.back()});
+  }
   const int code = print(
       job,
       {{"page_count", Unit::kCount}, {"link_count", Unit::kCount}, {"sent_bytes", Unit::kBytes}},
-      rows,
-      {{"is_converged", Unit::kFlag, report.converged},
-       {"page_count", Unit::kCount, ranks.page_count},
-       {"link_count", Unit::kCount, link_count},
-       {"elsewhere_count", Unit::kCount, ranks.elsewhere_count},
-       {"unknown_count", Unit::kCount, ranks.unknown_count},
-       {"iteration_count", Unit::kCount, std::uint64_t{report.residuals.size()}},
-       {"residual", Unit::kScore, report.residuals.empty() ? 0.0 : report.residuals.back()},
-       {"sent_bytes", Unit::kBytes, sent_bytes},
-       {"read_seconds", Unit::kSeconds, report.build_seconds},
-       {"solve_seconds", Unit::kSeconds, report.solve_seconds}},
-      options.as_json);
+      rows, std::move(fields), options.as_json);
   if (code != cli::kExitDone || job.shard() != 0) return code;
   if (ranks.unknown_count != 0) {
     cli::note(
-        fmt::format("{} that others link to: not known to their shards; `crawlstore-mpi "
-                    "exchange` tells them",
+        fmt::format("{} that others link to: not known to their shards, as they were found "
+                    "since the last `crawlstore-mpi exchange`, or forgotten there",
                     model::format_counted(ranks.unknown_count, "page")));
   }
   return code;

@@ -18,6 +18,7 @@ MpiPeers::MpiPeers(MPI_Comm comm, std::uint64_t round_bytes) : comm_(comm) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
   const auto size = static_cast<std::uint64_t>(size_);
   piece_bytes_ = std::max<std::uint64_t>(std::min(round_bytes, kMost) / size, 1);
+  MPI_Allreduce(MPI_IN_PLACE, &piece_bytes_, 1, MPI_UINT64_T, MPI_MIN, comm);
 }
 
 Result<void> MpiPeers::exchange_lengths(const std::vector<std::uint64_t>& to,

@@ -16,7 +16,9 @@ class MpiPeers final : public ShardPeers {
  public:
   static constexpr std::uint64_t kRoundBytes = std::uint64_t{64} << 20;
 
-  /// `round_bytes`: sent at once at most, all receivers together, as counts of MPI end at 2 GiB.
+  /// On all ranks at once.
+  ///   round_bytes  sent at once at most, all receivers together, as counts of MPI end at 2 GiB;
+  ///                that of the rank which has the least
   explicit MpiPeers(MPI_Comm comm, std::uint64_t round_bytes = kRoundBytes);
 
   [[nodiscard]] int rank() const { return rank_; }

@@ -221,7 +221,7 @@ class Split(SplitTest):
             self.assertEqual((self.folder / name).read_bytes(), b"mine")
             (self.folder / name).unlink()
         self.refuse(2, "one file", "shards", "split", "x.crawl", "a", "./a")
-        self.refuse(1, "x.crawl: ", "shards", "split", "x.crawl", "x.crawl", "a")
+        self.refuse(2, "FILE stays", "shards", "split", "x.crawl", "x.crawl", "a")
         self.refuse(1, "no folder", "shards", "split", "x.crawl", "no/a", "b")
         self.refuse(2, "FILE, LOWER and UPPER", "shards", "split", "x.crawl", "a")
         self.refuse(2, "--leave goes with `split`", "shards", "info", "x.crawl", "--leave",

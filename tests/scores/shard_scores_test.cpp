@@ -19,6 +19,7 @@
 #include <crawlstore/scores.h>
 #include <crawlstore/shard.h>
 #include <crawlstore/shard_scores.h>
+#include <crawlstore/shard_set.h>
 
 #include "shards/thread_peers.h"
 #include "support/seeded.h"
@@ -265,6 +266,33 @@ TEST_P(ScoresOfSeveralShards, LoseNothingToPagesThatTheirShardDoesNotKnow) {
   one_->add({host(true), {}, 0});  // who follows its only link is teleported
   must(one_->pages->merge());
   EXPECT_LE(distance(rank_one(exact()), scores), 1e-9);
+}
+
+TEST_P(ScoresOfSeveralShards, OfTwoComputationsAreNotComparedWhereBothHadNothingToChange) {
+  for (MadePage& page : web_) page.links.clear();
+  shards_.clear();
+  std::vector<std::string> paths;
+  for (std::uint32_t i = 0; i < GetParam(); ++i) {
+    open("plain", Shard{i, GetParam()});
+    paths.push_back(folder_ / ("plain" + std::to_string(i)));
+  }
+  (void)rank(exact());
+  EXPECT_EQ(must(must(ShardSet::open(paths)).top(1)).size(), 1U);
+  const std::vector<double> residuals = report_->ranked.report().residuals;
+  for (const auto& shard : shards_) {
+    for (std::uint32_t i = 0; i < 900; ++i) {
+      const MadePage page{"http://new" + std::to_string(i) + ".test/", {}, 0};
+      if (must(read_shard(*shard->store)).has(url_host(page.url))) shard->add(page);
+    }
+  }
+  const auto ranks = compute([&](const PageView& view, ShardPeers& peers, std::size_t) {
+    RankOptions options = exact();
+    options.max_iterations = static_cast<std::uint32_t>(residuals.size());
+    return compute_rank(view, peers, options);
+  });
+  EXPECT_EQ(must(ranks.front()).ranked.report().residuals, residuals);
+  must(store_ranked(*shards_.front()->store, must(ranks.front()).ranked));
+  EXPECT_EQ(must(ShardSet::open(paths)).top(1).error().code, Errc::kInvalidArgument);
 }
 
 TEST_P(ScoresOfSeveralShards, AreRefusedWhereShardsDoNotBelongTogether) {

@@ -3,7 +3,9 @@
 // Steps that all shards exchange at once: a crawl has what one file has, also where one of them is
 // brought back from an older copy, or fails at any place of the exchange.
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -105,6 +107,26 @@ TEST_P(ExchangeStep, IsRefusedWhereShardsDoNotBelongTogether) {
     EXPECT_EQ(report.error().code, Errc::kInvalidArgument);
   }
   for (const auto& machine : machines_) EXPECT_FALSE(machine->state().has_ended);
+}
+
+TEST_P(ExchangeStep, IsRefusedOfPagesOfAnotherStore) {
+  Store& store = machines_.front()->store();
+  PageDb& pages = machines_.back()->pages();
+  Meeting meeting(1);
+  ThreadPeers peers(meeting, 0);
+  EXPECT_EQ(exchange_step(store, pages, peers).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(end_step(store, pages).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(note_sent(store, pages).error().code, Errc::kInvalidArgument);
+  const auto nothing = [](std::span<std::byte>) -> Result<std::size_t> { return 0; };
+  EXPECT_EQ(receive_outbox(store, pages, nothing).error().code, Errc::kInvalidArgument);
+  EXPECT_FALSE(machines_.front()->state().has_ended);
+}
+
+TEST_P(ExchangeStep, IsRefusedOfPagesThatAreClosed) {
+  Machine& machine = *machines_.front();
+  must(machine.pages().close());
+  EXPECT_EQ(note_sent(machine.store(), machine.pages()).error().code, Errc::kClosed);
+  EXPECT_EQ(end_step(machine.store(), machine.pages()).error().code, Errc::kClosed);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, ExchangeStep, ::testing::Values(2, 3, 7));

@@ -70,8 +70,8 @@ struct ShardRanks {
 ///
 /// It goes on from the arrays where all shards have them of one update; else all begin anew, as
 /// where one shard forgot pages, came back from an older copy, or did not store the last update.
-/// To tell updates apart each array has one residual: what all shards have given on so far. The
-/// report counts homes and givers of this shard.
+/// To tell updates apart each array has one residual, a number of the generations of all shards.
+/// The report counts homes and givers of this shard.
 ///   errors  as compute_opic(): of what is damaged in the arrays before, too
 ///   cost    nine exchanges; memory: as compute_opic(), 16 bytes for each page elsewhere, here and
 ///           at its owner, and 8 a page

@@ -121,8 +121,10 @@ Result<ShardRanks> compute_hits(const PageView& pages, ShardPeers& peers,
                                 const HitsOptions& options) {
   CRAWLSTORE_TRY(check(options));
   const std::array asked{options.precision, static_cast<double>(options.max_iterations),
-                         options.by_content_scores ? 1.0 : 0.0};
-  CRAWLSTORE_TRY(auto shards, scores::ShardSums::agree(pages, peers, "hits", asked));
+                         options.by_content_scores ? 1.0 : 0.0, options.is_warm ? 1.0 : 0.0};
+  CRAWLSTORE_TRY(auto shards,
+                 scores::ShardSums::agree(
+                     pages, peers, "hits " + options.authorities + ' ' + options.hubs, asked));
   CRAWLSTORE_TRY(auto ranked, compute_hits_of(pages, options, &shards));
   return shards.with(std::move(ranked));
 }

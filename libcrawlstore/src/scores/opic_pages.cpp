@@ -13,7 +13,6 @@
 #include <array>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -96,13 +95,12 @@ Result<std::vector<ScoreView>> own_views_before(const PageView& pages) {
   return views;
 }
 
-/// The same of a file whose shards all have them, of one update: of those that changed anything,
-/// each has given on more in all than those before.
+/// The same of a file whose shards all have them, of one update.
 Result<std::vector<ScoreView>> views_before(const PageView& pages, scores::ShardSums* shards) {
   CRAWLSTORE_TRY(auto views, own_views_before(pages));
   if (shards == nullptr) return views;
-  const double given = views.empty() ? -1 : views[kCash].info().residual;
-  CRAWLSTORE_TRY(const bool is_of_all, shards->is_same(given));
+  const double computation = views.empty() ? -1 : views[kCash].info().residual;
+  CRAWLSTORE_TRY(const bool is_of_all, shards->is_same(computation));
   if (!is_of_all) views.clear();
   return views;
 }
@@ -244,12 +242,6 @@ Result<void> bring_up(const OpicTask& task, std::optional<std::uint64_t> known_c
   return {};
 }
 
-/// Returns all that pages of all shards have given on since they began: of no two updates the same,
-/// unless nothing was given between them.
-Result<double> given_in_all(std::span<const double> history, scores::ShardSums& shards) {
-  return shards.add_up(std::accumulate(history.begin(), history.end(), 0.0));
-}
-
 /// compute_opic() in steps that may be part of longer work.
 Result<RankedPages> compute_in_steps(const OpicTask& task, bool is_warm) {
   const auto& [pages, shards, steps] = task;
@@ -271,10 +263,7 @@ Result<RankedPages> compute_in_steps(const OpicTask& task, bool is_warm) {
   steps.expect(page_count + pages.info().link_count);
   CRAWLSTORE_TRY(steps.look());
   CRAWLSTORE_TRY(bring_up(task, known_count, arrays, report));
-  if (shards != nullptr) {
-    CRAWLSTORE_TRY(const double given, given_in_all(arrays[kHistory].span(), *shards));
-    report.residuals = {given};
-  }
+  if (shards != nullptr) report.residuals = {shards->computation()};
   report.converged = true;
   report.waiting_count = pages.info().event_count;
   report.memory_bytes = page_count * kScorers.size() * sizeof(double);

@@ -153,8 +153,9 @@ Result<ShardRanks> compute_rank(const PageView& pages, ShardPeers& peers,
   }
   const std::array asked{options.damping, options.precision,
                          static_cast<double>(options.max_iterations),
-                         options.by_content_scores ? 1.0 : 0.0};
-  CRAWLSTORE_TRY(auto shards, scores::ShardSums::agree(pages, peers, "rank", asked));
+                         options.by_content_scores ? 1.0 : 0.0, options.is_warm ? 1.0 : 0.0};
+  CRAWLSTORE_TRY(auto shards,
+                 scores::ShardSums::agree(pages, peers, "rank " + options.name, asked));
   CRAWLSTORE_TRY(auto ranked, compute_rank_of(pages, options, &shards));
   return shards.with(std::move(ranked));
 }

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#include <xxhash.h>
+
 #include <crawlstore/page_key.h>
 #include <crawlstore/shard.h>
 
@@ -65,6 +67,10 @@ Result<ShardSums> ShardSums::agree(const PageView& pages, ShardPeers& peers, std
   for (const auto& of_owner : sums.elsewhere_) elsewhere += static_cast<double>(of_owner.size());
   std::array counts{count, elsewhere, static_cast<double>(sums.unknown_.size())};
   CRAWLSTORE_TRY(sums.add_up(counts));
+  const auto is_count = [](double number) { return number >= 0 && number < 0x1p53; };
+  if (!std::ranges::all_of(counts, is_count) || counts[0] < count || counts[1] < elsewhere) {
+    return fail(Errc::kInvalidArgument, "shards sent counts of pages that cannot be");
+  }
   if (counts[0] == 0) return fail(Errc::kInvalidArgument, "no shard has a page of its own");
   sums.page_count_ = static_cast<std::uint64_t>(counts[0]);
   sums.elsewhere_count_ = static_cast<std::uint64_t>(counts[1]);
@@ -85,9 +91,13 @@ Result<void> ShardSums::exchange() {
 /// Checks that all compute the same, of shards of one crawl, in their order.
 Result<void> ShardSums::greet(const PageView& pages, std::string_view asked,
                               std::span<const double> options) {
+  // The index and the generation are a shard's own, the rest is the same in all.
+  constexpr std::ptrdiff_t kOwnBytes = sizeof(std::uint32_t) + sizeof(std::uint64_t);
+  Bytes generations;
   for (Bytes& to : to_) {
     to.clear();
     put(to, index_);
+    put(to, Inside::of(pages).snapshot.generation().value);
     put(to, static_cast<std::uint32_t>(to_.size()));
     put(to, Inside::of(pages).snapshot.key_seed());
     put(to, options);
@@ -97,8 +107,8 @@ Result<void> ShardSums::greet(const PageView& pages, std::string_view asked,
   CRAWLSTORE_TRY(exchange());
   for (std::size_t shard = 0; shard < from_.size(); ++shard) {
     const Bytes& from = from_[shard];
-    if (from.size() != to_[shard].size() || !std::equal(from.begin() + sizeof(index_), from.end(),
-                                                        to_[shard].begin() + sizeof(index_))) {
+    if (from.size() != to_[shard].size() ||
+        !std::equal(from.begin() + kOwnBytes, from.end(), to_[shard].begin() + kOwnBytes)) {
       return fail(Errc::kInvalidArgument,
                   "another shard is of another crawl or number of shards, or "
                   "was asked for something else: the one that is the offset",
@@ -110,7 +120,10 @@ Result<void> ShardSums::greet(const PageView& pages, std::string_view asked,
           "the shards are not in their order: another one is in the place that is the offset",
           shard);
     }
+    generations.insert(generations.end(), from.begin() + sizeof(index_), from.begin() + kOwnBytes);
   }
+  const std::uint64_t hash = XXH3_64bits(generations.data(), generations.size());
+  computation_ = static_cast<double>(hash >> 11U);  // of the bits that a double has
   return {};
 }
 

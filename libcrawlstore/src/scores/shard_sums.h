@@ -29,6 +29,9 @@ class ShardSums {
 
   /// Pages of all shards, each once.
   [[nodiscard]] std::uint64_t page_count() const { return page_count_; }
+  /// A number of the generations that all shards read: another one for each computation behind one
+  /// that a shard has stored.
+  [[nodiscard]] double computation() const { return computation_; }
   /// The report of the computation, which has ended.
   [[nodiscard]] ShardRanks with(RankedPages ranked) const {
     return {std::move(ranked), page_count_, elsewhere_count_, unknown_count_, sent_bytes_};
@@ -68,6 +71,7 @@ class ShardSums {
 
   ShardPeers* peers_;
   std::uint32_t index_ = 0;
+  double computation_ = 0;
   std::uint64_t page_count_ = 0;
   std::uint64_t elsewhere_count_ = 0;
   std::uint64_t unknown_count_ = 0;

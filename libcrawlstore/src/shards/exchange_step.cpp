@@ -68,7 +68,11 @@ EventSource source_of(const std::vector<Bytes>& messages) {
 
 Result<StepReport> exchange_step(Store& store, PageDb& pages, ShardPeers& peers,
                                  const Progress& progress) {
-  const std::string database(Inside::of(pages).name());
+  const PageDb::Impl& inside = Inside::of(pages);
+  if (inside.store != Inside::of(store).shared_from_this()) {
+    return fail(Errc::kInvalidArgument, "the pages are of another store");
+  }
+  const std::string database(inside.name());
   CRAWLSTORE_TRY(auto snapshot, store.snapshot());
   StepReport report;
   CRAWLSTORE_TRY(report.state, read_exchange(snapshot, database));

@@ -71,9 +71,13 @@ struct KeyedUrl {
 class Exchange {
  public:
   static Result<Exchange> open(Store& store, PageDb& pages) {
-    const Shard& shard = Inside::of(pages).state.shard;
-    CRAWLSTORE_TRY(check_several(shard));
-    return Exchange(store, pages, shard);
+    const PageDb::Impl& inside = Inside::of(pages);
+    CRAWLSTORE_TRY(inside.check_usable());
+    if (inside.store != Inside::of(store).shared_from_this()) {
+      return fail(Errc::kInvalidArgument, "the pages are of another store");
+    }
+    CRAWLSTORE_TRY(check_several(inside.state.shard));
+    return Exchange(store, pages, inside.state.shard);
   }
 
   [[nodiscard]] Result<ExchangeRecord> load() const {
@@ -261,6 +265,8 @@ Result<InboxReport> receive_outbox(Store& store, PageDb& pages, const EventSourc
 Result<OutboxReport> write_outbox(const Snapshot& snapshot, std::uint64_t step,
                                   const OutboxSink& sink, std::string_view database) {
   CRAWLSTORE_TRY(const Shard shard, read_shard(snapshot));
+  CRAWLSTORE_TRY(check_several(shard));
+  CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, database));
   CRAWLSTORE_TRY(const auto values, read_values(snapshot));
   CRAWLSTORE_TRY(const auto record, record_in(values, shard, database));
   const std::uint64_t newest = record.newest_end();
@@ -271,7 +277,6 @@ Result<OutboxReport> write_outbox(const Snapshot& snapshot, std::uint64_t step,
     return fail(Errc::kInvalidArgument, "the step is too old: ask for the oldest that is kept");
   }
   const std::size_t place = record.ends.size() - 1 - static_cast<std::size_t>(newest - step);
-  CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, database));
   const std::uint64_t end = std::min(record.ends[place], view.info().page_count);
   OutboxReport report;
   std::vector<shards::MessageWriter> messages;

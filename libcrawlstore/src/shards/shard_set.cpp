@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -126,6 +127,21 @@ const char* computation_difference(const ScoresInfo& one, const ScoresInfo& othe
   return one.iteration_count != other.iteration_count ? "numbers of iterations" : nullptr;
 }
 
+/// Whether the scores of all shards add up to 1, as those of PageRank and HITS do. Where links
+/// change nothing, computations of different pages have the same residuals.
+bool is_of_one_sum(std::span<const ScoreView> arrays) {
+  constexpr double kRounding = 1e-3;
+  double sum = 0;
+  for (const ScoreView& array : arrays) {
+    const Scorer scorer = array.info().scorer;
+    const bool adds_up = scorer == Scorer::kPageRank || scorer == Scorer::kHitsAuthority ||
+                         scorer == Scorer::kHitsHub;
+    if (!adds_up) return true;
+    sum += array.info().sum;
+  }
+  return std::abs(sum - 1) <= kRounding;
+}
+
 /// Opens the array of each file; `problem` says why they cannot be compared.
 Result<std::vector<ScoreView>> open_arrays(std::span<const ShardFile> files, std::string_view name,
                                            std::string* problem) {
@@ -157,6 +173,10 @@ Result<std::vector<ScoreView>> open_arrays(std::span<const ShardFile> files, std
     if (here == nullptr) continue;
     if (difference == nullptr) difference = here;
     others.push_back(file.shard.index);
+  }
+  if (others.empty() && !is_of_one_sum(arrays)) {
+    difference = "sum of all shards";
+    others.push_back(files.back().shard.index);
   }
   if (others.empty()) return arrays;
   const Error error =
