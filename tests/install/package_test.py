@@ -27,6 +27,7 @@ SHOWN = {"/usr/bin/crawlstore", "/usr/bin/crawlstore-inspector",
          "/usr/share/mime/packages/crawlstore.xml"}
 SERVICE = {"/lib/systemd/system/crawlstored.service", "/usr/bin/crawlstored",
            "/usr/share/man/man8/crawlstored.8.gz"}
+MPI = {"/usr/bin/crawlstore-mpi", "/usr/share/man/man1/crawlstore-mpi.1.gz"}
 
 
 def run(*command):
@@ -55,10 +56,10 @@ class Package(unittest.TestCase):
         names = run("dpkg-deb", "--field", self.packages[package], field)
         return {name.split()[0] for name in names.split(", ")}
 
-    def test_there_are_five_packages(self):
+    def test_there_are_six_packages(self):
         self.assertEqual(set(self.packages), {"crawlstore", "libcrawlstore-dev",
                                               "libcrawlstore-c0", "libcrawlstore-c-dev",
-                                              "crawlstored"})
+                                              "crawlstored", "crawlstore-mpi"})
 
     def test_each_file_is_in_the_package_of_its_users(self):
         files = {package: self.files(package) for package in self.packages}
@@ -66,6 +67,7 @@ class Package(unittest.TestCase):
         self.assertLessEqual(C_DEV, files["libcrawlstore-c-dev"])
         self.assertLessEqual(SHOWN, files["crawlstore"])
         self.assertEqual(SERVICE, {path for path in files["crawlstored"] if "/doc/" not in path})
+        self.assertEqual(MPI, {path for path in files["crawlstore-mpi"] if "/doc/" not in path})
         self.assertEqual({package for package, paths in files.items()
                           if any(path.startswith("/usr/include") for path in paths)},
                          {"libcrawlstore-dev", "libcrawlstore-c-dev"})
@@ -99,6 +101,7 @@ class Package(unittest.TestCase):
         self.assertLessEqual({"libc6", "libgrpc++1.51", "libprotobuf32"},
                              self.depends("crawlstored"))
         self.assertEqual(self.depends("crawlstored", "Recommends"), {"crawlstore"})
+        self.assertLessEqual({"libopenmpi3", "openmpi-bin"}, self.depends("crawlstore-mpi"))
 
     def test_service_runs_on_after_an_upgrade_and_is_not_started_otherwise(self):
         folder = self.folder / "control"
