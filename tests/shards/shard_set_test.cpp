@@ -194,7 +194,8 @@ TEST_F(ShardSets, AreInTheOrderOfTheirShards) {
 }
 
 TEST_F(ShardSets, SayWhatOwnersWereTold) {
-  for (const ShardFile& file : open().shards()) EXPECT_EQ(file.told_count, 0U);
+  const ShardSet before = open();
+  for (const ShardFile& file : before.shards()) EXPECT_EQ(file.told_count, 0U);
   exchange();
   const ShardSet set = open();
   for (const ShardFile& file : set.shards()) {
@@ -219,7 +220,8 @@ TEST_F(ShardSets, SayThatAShardIsAnOlderCopy) {
   EXPECT_TRUE(open().is_apart());
   EXPECT_EQ(open().sums().least_step, 1U);
   EXPECT_EQ(open().sums().greatest_step, 3U);
-  EXPECT_EQ(open().shards()[0].told_count, 0U);
+  const ShardSet apart = open();
+  EXPECT_EQ(apart.shards()[0].told_count, 0U);
 }
 
 TEST_F(ShardSets, MayBeOneFileThatIsAlone) {

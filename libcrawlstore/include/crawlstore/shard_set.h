@@ -83,7 +83,8 @@ class ShardSet {
                                              std::string* problem = nullptr);
 
   /// All files, by the index of the shard.
-  [[nodiscard]] std::span<const ShardFile> shards() const { return shards_; }
+  [[nodiscard]] std::span<const ShardFile> shards() const& { return shards_; }
+  std::span<const ShardFile> shards() const&& = delete;  // they would be gone
   [[nodiscard]] const ShardSums& sums() const { return sums_; }
   /// Whether shards are more than one step apart. An exchange never leaves them so: one of them is
   /// an older copy, to which the others send their outboxes again.
