@@ -173,7 +173,7 @@ Result<void> ShardSums::find_asked(const PageView& pages) {
     const Bytes& from = from_[shard];
     std::vector<Key16> keys(from.size() / sizeof(Key16));
     CRAWLSTORE_TRY(check_length(from, keys.size() * sizeof(Key16), shard));
-    std::memcpy(keys.data(), from.data(), from.size());
+    if (!keys.empty()) std::memcpy(keys.data(), from.data(), from.size());
     if (!std::ranges::is_sorted(keys)) {
       return fail(Errc::kInvalidArgument,
                   "another shard asks for pages out of order: the one that is the offset", shard);
