@@ -350,9 +350,8 @@ int fail_split(const SplitOptions& options, const SplitWork& work, const Error& 
   return fail_with_output(options.paths[1 + work.working_on], error);
 }
 
-Result<void> make_halves(const Snapshot& snapshot, const SplitOptions& options,
-                         const Contents& contents, const StopSignals& stop, SplitFiles& files,
-                         Sums& sums) {
+Result<Sums> make_halves(const Snapshot& snapshot, const SplitOptions& options,
+                         const Contents& contents, const StopSignals& stop, SplitFiles& files) {
   WorkBar superstep("superstep", stop, options.quiet);
   WorkBar bar("split", stop, options.quiet);
   const std::uint64_t memory = options.memory_bytes.value_or(default_memory_bytes());
@@ -364,15 +363,17 @@ Result<void> make_halves(const Snapshot& snapshot, const SplitOptions& options,
     return fail(Errc::kCancelled, "the split was stopped");
   };
   CRAWLSTORE_TRY(files.make(snapshot, contents.shard, options));
-  return carry(snapshot, options, contents, files.work, sums);
+  Sums sums;
+  CRAWLSTORE_TRY(carry(snapshot, options, contents, files.work, sums));
+  return sums;
 }
 
 }  // namespace
 
 const std::vector<std::string>& split_leave_words() {
-  static const std::vector<std::string> words{kCounts, kDrums,  kFrontiers,
-                                              kGraphs, kQueues, kScoreArrays};
-  return words;
+  static const std::vector<std::string> kWords{kCounts, kDrums,  kFrontiers,
+                                               kGraphs, kQueues, kScoreArrays};
+  return kWords;
 }
 
 const char* const kSplitFooter =
@@ -400,18 +401,17 @@ int split_shard(const SplitOptions& options) {
   const std::string path = model::format_printable(options.paths[0]);
   if (!objection->empty()) return fail_with(path + ": " + *objection, kExitNo);
   SplitFiles files;
-  Sums sums;
-  const auto made = make_halves(*snapshot, options, contents, stop, files, sums);
+  const auto sums = make_halves(*snapshot, options, contents, stop, files);
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-  if (!made) return fail_split(options, files.work, made.error());
-  if (sums.cut_page_count != 0 && !leaves(options, kCounts)) {
+  if (!sums) return fail_split(options, files.work, sums.error());
+  if (sums->cut_page_count != 0 && !leaves(options, kCounts)) {
     return fail_with(
         fmt::format("{}: {} pages have more crawls, or failures in a row, than can be told: "
                     "`--leave counts` goes on with fewer",
-                    path, model::format_count(sums.cut_page_count)),
+                    path, model::format_count(sums->cut_page_count)),
         kExitNo);
   }
-  const auto document = document_of(files.work, contents, sums);
+  const auto document = document_of(files.work, contents, *sums);
   if (!document) return fail_split(options, files.work, document.error());
   if (const auto finished = files.finish(); !finished) {
     return fail_split(options, files.work, finished.error());
