@@ -221,7 +221,8 @@ class Crawl(Mpi):
         counted = self.folder / "counted"
         self.mpirun(2, *rank_words([CRAWL, "all", *sites]), RANK_1_LIBRARY=str(SIGNALLER),
                     WRITES_COUNTED=str(counted))
-        count = int(counted.read_text().split()[0])
+        # Key seeds are random, and the last writes are not the same number each time.
+        count = int(counted.read_text().split()[0]) * 3 // 4
         rng = random.Random(command.SEED)
         for place in sorted(rng.sample(range(2, count), 12 if command.IS_LONG else 5)):
             with self.subTest(place=place):
