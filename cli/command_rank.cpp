@@ -9,6 +9,7 @@
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/hits_options.h"
 #include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "cli/page_list.h"
@@ -69,18 +70,9 @@ double fraction_done(double first, double residual, double precision) {
 }
 
 HitsOptions hits_options(const RankVerbOptions& options) {
-  HitsOptions hits;
+  HitsOptions hits = hits_options_of(options.rank);
   if (!options.name.empty()) hits.authorities = options.name;
   if (!options.hubs.empty()) hits.hubs = options.hubs;
-  hits.database = options.rank.database;
-  hits.precision = options.rank.precision;
-  hits.max_iterations = options.rank.max_iterations;
-  hits.thread_count = options.rank.thread_count;
-  hits.memory_bytes = options.rank.memory_bytes;
-  hits.folder = options.rank.folder;
-  hits.by_content_scores = options.rank.by_content_scores;
-  hits.is_warm = options.rank.is_warm;
-  hits.progress = options.rank.progress;
   return hits;
 }
 

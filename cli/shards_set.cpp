@@ -261,7 +261,7 @@ model::Document findings_document(const std::vector<std::string>& paths,
                                              : "reduced_redundancy";
   return {{{"health", Unit::kText, std::string(health)},
            {"page_count", Unit::kCount,
-            number_if_set(findings.set ? findings.set->sums().page_count : 0)},
+            number_if_set(findings.set ? findings.set->counts().page_count : 0)},
            {"told_count", Unit::kCount, number_if_set(told.count)},
            {"unknown_count", Unit::kCount, number_if_set(told.unknown_count)}},
           {std::move(files), findings_table(paths, findings), std::move(unknown)}};

@@ -20,6 +20,7 @@
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/hits_options.h"
 #include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "cli/stop_signals.h"
@@ -120,17 +121,9 @@ Result<int> exchange(ShardJob& job, const Options& options, const cli::StopSigna
 }
 
 HitsOptions hits_options(const Options& options) {
-  HitsOptions hits;
+  HitsOptions hits = cli::hits_options_of(options.rank);
   if (!options.name.empty()) hits.authorities = options.name;
   hits.hubs = options.hubs;
-  hits.precision = options.rank.precision;
-  hits.max_iterations = options.rank.max_iterations;
-  hits.thread_count = options.rank.thread_count;
-  hits.memory_bytes = options.rank.memory_bytes;
-  hits.folder = options.rank.folder;
-  hits.by_content_scores = options.rank.by_content_scores;
-  hits.is_warm = options.rank.is_warm;
-  hits.progress = options.rank.progress;
   return hits;
 }
 

@@ -54,7 +54,7 @@ TEST_F(ShardsLooks, HaveARowOfEachFileAndTheSumsOfAll) {
   EXPECT_EQ(look.shards, (std::vector<std::string>{"0/3", "1/3", "2/3"}));
   EXPECT_TRUE(look.is_whole()) << look.problem;
   const ShardSet set = must(ShardSet::open(files_.paths));
-  EXPECT_EQ(look.page_count, set.sums().page_count);
+  EXPECT_EQ(look.page_count, set.counts().page_count);
   EXPECT_EQ(look.crawled_count, 12U);
   EXPECT_EQ(look.link_count, 36U);
   std::uint64_t edit_count = 0;

@@ -143,13 +143,13 @@ TEST_F(ShardSets, HaveTheCountsOfOneFile) {
   exchange();
   const ShardSet set = open();
   const PagesInfo one = alone().info();
-  EXPECT_EQ(set.sums().page_count, one.page_count);
-  EXPECT_EQ(set.sums().crawled_count, one.crawled_count);
-  EXPECT_EQ(set.sums().link_count, one.link_count);
-  EXPECT_GT(set.sums().elsewhere_count, 0U);
-  EXPECT_EQ(set.sums().event_count, 0U);
-  EXPECT_EQ(set.sums().least_step, 2U);
-  EXPECT_EQ(set.sums().greatest_step, 2U);
+  EXPECT_EQ(set.counts().page_count, one.page_count);
+  EXPECT_EQ(set.counts().crawled_count, one.crawled_count);
+  EXPECT_EQ(set.counts().link_count, one.link_count);
+  EXPECT_GT(set.counts().elsewhere_count, 0U);
+  EXPECT_EQ(set.counts().event_count, 0U);
+  EXPECT_EQ(set.counts().least_step, 2U);
+  EXPECT_EQ(set.counts().greatest_step, 2U);
 }
 
 TEST_F(ShardSets, FindPagesWhereTheirOwnersHaveThem) {
@@ -169,7 +169,7 @@ TEST_F(ShardSets, FindPagesWhereTheirOwnersHaveThem) {
     EXPECT_EQ(page.url, url);
     EXPECT_EQ(page.state, must(one.state(*expected)));
   }
-  EXPECT_EQ(found_count, set.sums().page_count);
+  EXPECT_EQ(found_count, set.counts().page_count);
   EXPECT_FALSE(must(set.find("http://nosuch.test/")));
 }
 
@@ -218,8 +218,8 @@ TEST_F(ShardSets, SayThatAShardIsAnOlderCopy) {
   EXPECT_FALSE(open().is_apart());
   exchange();
   EXPECT_TRUE(open().is_apart());
-  EXPECT_EQ(open().sums().least_step, 1U);
-  EXPECT_EQ(open().sums().greatest_step, 3U);
+  EXPECT_EQ(open().counts().least_step, 1U);
+  EXPECT_EQ(open().counts().greatest_step, 3U);
   const ShardSet apart = open();
   EXPECT_EQ(apart.shards()[0].told_count, 0U);
 }
@@ -227,7 +227,7 @@ TEST_F(ShardSets, SayThatAShardIsAnOlderCopy) {
 TEST_F(ShardSets, MayBeOneFileThatIsAlone) {
   const ShardSet set = must(ShardSet::open(std::vector{alone_path_}));
   EXPECT_EQ(set.shards().size(), 1U);
-  EXPECT_EQ(set.sums().page_count, alone().info().page_count);
+  EXPECT_EQ(set.counts().page_count, alone().info().page_count);
   EXPECT_TRUE(must(set.find(urls_.front())));
   EXPECT_EQ(set.shards().front().state.step, 1U);
   EXPECT_FALSE(set.is_apart());

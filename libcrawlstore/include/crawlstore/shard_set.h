@@ -15,7 +15,7 @@
 ///   if (page && *page) crawl->shards()[(*page)->shard].pages.page((*page)->index);
 ///
 /// Ownership: a set shares the snapshot of each file, so the pins last as long as the set; what it
-/// returns are copies, but for shards() and sums(). Threads: any number, of one set too. Errors:
+/// returns are copies, but for shards() and counts(). Threads: any number, of one set too. Errors:
 /// also those of PageView. An Error has no room for a path: the words that name the file go to
 /// `problem`, where a caller gives one; without an error it stays as it is. Source: spec/shards.md.
 
@@ -48,7 +48,7 @@ struct ShardFile {
 };
 
 /// Counts of all shards together.
-struct ShardSums {
+struct ShardSetCounts {
   std::uint64_t page_count = 0;       ///< of the crawl: not elsewhere in their files
   std::uint64_t crawled_count = 0;    ///< of these, crawled at least once
   std::uint64_t elsewhere_count = 0;  ///< pages that files know of other shards
@@ -84,11 +84,11 @@ class ShardSet {
 
   /// All files, by the index of the shard.
   [[nodiscard]] std::span<const ShardFile> shards() const& { return shards_; }
-  std::span<const ShardFile> shards() const&& = delete;  // they would be gone
-  [[nodiscard]] const ShardSums& sums() const { return sums_; }
+  std::span<const ShardFile> shards() const&& = delete;  // of a set that is gone
+  [[nodiscard]] const ShardSetCounts& counts() const { return counts_; }
   /// Whether shards are more than one step apart. An exchange never leaves them so: one of them is
   /// an older copy, to which the others send their outboxes again.
-  [[nodiscard]] bool is_apart() const { return sums_.greatest_step > sums_.least_step + 1; }
+  [[nodiscard]] bool is_apart() const { return counts_.greatest_step > counts_.least_step + 1; }
 
   /// Finds a URL in the file of the shard that owns its host; nothing when that has no such page.
   /// Other shards may know it as elsewhere, and not have told its owner yet. The URL is normalised
@@ -103,7 +103,8 @@ class ShardSet {
   ///   name     of the arrays, one in each file. Scores of pages can be compared across files only
   ///            if one computation made all: arrays are taken for such if they have the same
   ///            scorer, weights, damping, precision and number of iterations, and the same residual
-  ///            of each iteration. Arrays of one's own without residuals are not told apart
+  ///            of each iteration, and those of PageRank and HITS add up to 1. Arrays of one's own
+  ///            without residuals are not told apart
   ///   problem  as of open()
   ///   errors   kInvalidArgument: the arrays are of different computations, or not of pages;
   ///            kUnknownName: a file has no array of this name; as ScoreView::top()
@@ -117,7 +118,7 @@ class ShardSet {
   explicit ShardSet(std::vector<ShardFile> shards);
 
   std::vector<ShardFile> shards_;
-  ShardSums sums_;
+  ShardSetCounts counts_;
 };
 
 }  // namespace crawlstore

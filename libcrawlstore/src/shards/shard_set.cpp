@@ -208,16 +208,16 @@ Result<std::vector<ScoredShardPage>> best_own(const ShardFile& file, const Score
 }  // namespace
 
 ShardSet::ShardSet(std::vector<ShardFile> shards) : shards_(std::move(shards)) {
-  sums_.least_step = shards_.front().state.step;
+  counts_.least_step = shards_.front().state.step;
   for (const ShardFile& file : shards_) {
     const PagesInfo& info = file.pages.info();
-    sums_.page_count += info.page_count - info.elsewhere_count;
-    sums_.crawled_count += info.crawled_count;
-    sums_.elsewhere_count += info.elsewhere_count;
-    sums_.link_count += info.link_count;
-    sums_.event_count += info.event_count;
-    sums_.least_step = std::min(sums_.least_step, file.state.step);
-    sums_.greatest_step = std::max(sums_.greatest_step, file.state.step);
+    counts_.page_count += info.page_count - info.elsewhere_count;
+    counts_.crawled_count += info.crawled_count;
+    counts_.elsewhere_count += info.elsewhere_count;
+    counts_.link_count += info.link_count;
+    counts_.event_count += info.event_count;
+    counts_.least_step = std::min(counts_.least_step, file.state.step);
+    counts_.greatest_step = std::max(counts_.greatest_step, file.state.step);
   }
 }
 
