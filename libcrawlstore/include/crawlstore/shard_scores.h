@@ -47,8 +47,8 @@ struct ShardRanks {
 /// where no shard has any, teleports go everywhere. It begins with the arrays before where all
 /// shards have one.
 ///   errors  as compute_rank(); kInvalidArgument: options.by is not kPage
-///   cost    some seven exchanges to begin with, two an iteration; memory: as compute_rank(), 8 bytes for
-///           each page elsewhere, here and at its owner, and 4 (doubles: 8) a page
+///   cost    some seven exchanges to begin with, two an iteration; memory: as compute_rank(),
+///           8 bytes for each page elsewhere, here and at its owner, and 4 (doubles: 8) a page
 [[nodiscard]] Result<ShardRanks> compute_rank(const PageView& pages, ShardPeers& peers,
                                               const RankOptions& options = {});
 
