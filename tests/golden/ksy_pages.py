@@ -13,7 +13,7 @@ import dense_links  # noqa: E402
 import ksy_keys  # noqa: E402
 import zstd_frame  # noqa: E402
 
-STATES = ["known", "crawled", "gone", "failed", "redirect", "denied", "duplicate"]
+STATES = ["known", "crawled", "gone", "failed", "redirect", "denied", "duplicate", "elsewhere"]
 COLUMNS = ["state", "crawl_count", "change_count", "first_crawl", "crawl_span", "score",
            "hash_end", "status", "failures"]
 

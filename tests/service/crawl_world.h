@@ -38,15 +38,9 @@ class CrawlWorld : public ::testing::Test {
     must(crawl_->block_until("first.test", 1));
     must(crawl_->block_until("first.test", 0));
     must(store_->commit());
-    must(crawl_->close());
-    crawl_.reset();
-    auto frontier = must(Frontier::open(*store_, "c"));
-    const std::uint64_t now_ms = frontier.now_ms() + kYearMs;
-    must(frontier.finish({}, now_ms));
-    must(frontier.close());
     model_.block_until("first.test", 1);
     model_.block_until("first.test", 0);
-    open();
+    let_pass(kYearMs);
   }
   ~CrawlWorld() override {
     transaction_.reset();
@@ -70,6 +64,15 @@ class CrawlWorld : public ::testing::Test {
     must(crawl_->close());
     crawl_.reset();
     must(store_->close());
+    open();
+  }
+  /// Opens the file again when so many milliseconds have passed in it.
+  void let_pass(std::uint64_t ms) {
+    must(crawl_->close());
+    crawl_.reset();
+    auto frontier = must(Frontier::open(*store_, "c"));
+    must(frontier.finish({}, frontier.now_ms() + ms));
+    must(frontier.close());
     open();
   }
   std::uint64_t now_s() { return crawl_->now_ms() / 1000; }

@@ -121,7 +121,7 @@ class ShardSets : public ::testing::Test {
   /// A file that could be a shard of the crawl, but for something.
   std::string make_other(const Shard& shard, std::uint64_t key_seed,
                          const PagesOptions& options = {}) {
-    const std::string path = folder_ / "other.crawl";
+    std::string path = folder_ / "other.crawl";
     auto store = must(create_shard(path, shard, with_key_seed(key_seed)));
     auto pages = must(PageDb::open(store, "pages", options));
     must(pages.close());
