@@ -90,6 +90,7 @@ PUBLIC_LAYER = {
     "crawled_page.h": "pages",
     "host_rates.h": "pages",
     "link_runs.h": "pages",
+    "page_copies.h": "pages",
     "page_gaps.h": "pages",
     "page_view.h": "pages",
     "pages.h": "pages",
