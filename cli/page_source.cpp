@@ -191,6 +191,24 @@ std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceO
   return std::nullopt;
 }
 
+Option add_content(Parser& parser, std::string& content, const std::string& help) {
+  const auto parse = [&content](const std::string& text) {
+    const auto bytes = model::parse_hex_bytes(text);
+    const bool is_hash = bytes && !bytes->empty() && bytes->size() <= kEventHashBytesMax;
+    if (is_hash) content = *bytes;
+    return std::string(is_hash ? "" : "2 to 128 hexadecimal digits, an even number");
+  };
+  return parser.parsed("--content HEX", parse, help);
+}
+
+int fail_without_copies(const PageSourceOptions& options) {
+  return fail_with(options.path, "no page has this content");
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
 bool check_has_urls(const PageView& view, const PageSourceOptions& options,
                     std::string_view option) {
   if (view.info().has_urls) return true;

@@ -225,6 +225,8 @@ void add_drums(Seeds& seeds) {
       {true, 100, 40, 0, 250, 3, 7, 1, 2, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {}, ""});
   seeds["fuzz_pages_table/fresh_keys"] = encode_pages_table(
       {true, 100, 40, 0, 250, 3, 7, 1, 2, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, "raw"});
+  seeds["fuzz_pages_table/contents"] = encode_pages_table(
+      {true, 9, 4, 0, 0, 0, 7, 1, 2, {2}, {3}, {4}, {}, {}, {}, {}, {}, "", true, {10}});
 }
 
 void add_events(Seeds& seeds) {
