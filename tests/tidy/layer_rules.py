@@ -60,6 +60,7 @@ PUBLIC_LAYER = {
     "shard_peers.h": "words",
     "shard_scores.h": "scores",
     "shard_set.h": "shards",
+    "external_sort.h": "io",
     "storage.h": "io",
     "report.h": "container",
     "roll_forward.h": "container",
