@@ -79,15 +79,16 @@ std::string_view RecordBuffer::payload(std::size_t i) const {
   return text_at(entry.at + entry.record_bytes, entry.payload_bytes);
 }
 
-/// Bytes that all records begin with, as those of one site do.
-std::size_t RecordBuffer::common_prefix(std::span<const Entry> entries) const {
+/// Bytes that all records of a range begin with, as those of one site do; `depth` is known.
+std::size_t RecordBuffer::common_prefix(std::span<const Entry> entries, std::size_t depth) const {
   std::string_view common = record_of(entries.front());
   for (const Entry& entry : entries.subspan(1)) {
-    const std::string_view record = record_of(entry);
-    if (record.starts_with(common)) continue;
-    const auto differs = std::mismatch(common.begin(), common.end(), record.begin(), record.end());
+    const std::string_view record = record_of(entry).substr(0, common.size());
+    const auto from = static_cast<std::ptrdiff_t>(depth);
+    const auto differs =
+        std::mismatch(common.begin() + from, common.end(), record.begin() + from, record.end());
     common = common.substr(0, static_cast<std::size_t>(differs.first - common.begin()));
-    if (common.empty()) break;
+    if (common.size() == depth) break;
   }
   return common.size();
 }
@@ -107,17 +108,19 @@ void RecordBuffer::sort() {
   };
   const std::span<Entry> all(block_.get() + first_entry_, size());
   if (all.size() < 2) return;
-  std::vector<Range> ranges{{all, common_prefix(all)}};
+  std::vector<Range> ranges{{all, 0}};
   while (!ranges.empty()) {
-    const auto [entries, depth] = ranges.back();
+    const std::span<Entry> entries = ranges.back().entries;
+    const std::size_t agreed = ranges.back().depth;
     ranges.pop_back();
     if (entries.size() <= kFewRecords) {
-      sort_from(entries, depth);
+      sort_from(entries, agreed);
       continue;
     }
+    const std::size_t depth = common_prefix(entries, agreed);
     for (Entry& entry : entries) entry.word = word_at(record_of(entry), depth);
-    const auto rest = [at = depth](const Entry& entry) {
-      return bytes_in_word(entry.record_bytes, at);
+    const auto rest = [depth](const Entry& entry) {
+      return bytes_in_word(entry.record_bytes, depth);
     };
     std::sort(entries.begin(), entries.end(), [&rest](const Entry& a, const Entry& b) {
       if (a.word != b.word) return a.word < b.word;

@@ -44,7 +44,7 @@ class RecordBuffer {
   [[nodiscard]] std::string_view record_of(const Entry& entry) const {
     return text_at(entry.at, entry.record_bytes);
   }
-  [[nodiscard]] std::size_t common_prefix(std::span<const Entry> entries) const;
+  [[nodiscard]] std::size_t common_prefix(std::span<const Entry> entries, std::size_t depth) const;
   void sort_from(std::span<Entry> entries, std::size_t depth);
 
   std::size_t entry_count_;  // that the block could hold
