@@ -105,6 +105,7 @@ PUBLIC_LAYER = {
     "scores.h": "scores",
     "recover.h": "rescue",
     "values.h": "values",
+    "webdb.h": "webdb",
 }
 
 # Third-party headers with the folders that may include them.
