@@ -126,6 +126,10 @@ class SampleBuilder {
       if (target >= places_.size()) {
         return fail(bad_link_, "a link leads to a page that does not exist", target);
       }
+      __builtin_prefetch(&places_[target]);
+      __builtin_prefetch(&crawl_.processors[target]);
+    }
+    for (const std::uint64_t target : targets) {
       const std::uint32_t to = places_[target];
       if (to == kNowhere) continue;
       const std::uint16_t processor = crawl_.processors[target];
