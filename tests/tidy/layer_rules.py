@@ -102,6 +102,7 @@ PUBLIC_LAYER = {
     "queue_gaps.h": "queue",
     "ranking.h": "scores",
     "schedule.h": "scheduler",
+    "supersteps.h": "scheduler",
     "scores.h": "scores",
     "recover.h": "rescue",
     "values.h": "values",
