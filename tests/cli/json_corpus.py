@@ -84,6 +84,7 @@ RUNS = [
     ("pages", ["x.crawl", "--sort", "score:pagerank"], b"", 0),
     ("pages", ["x.crawl", "--by", "host"], b"", 0),
     ("pages", ["x.crawl", "--by", "domain"], b"", 0),
+    ("pages", ["x.crawl", "--by", "content"], b"", 0),
     ("links", ["x.crawl", "http://a.test/"], b"", 0),
     ("links", ["x.crawl", "#0", "--in"], b"", 0),
     ("links", ["x.crawl", "--content", "00ff"], b"", 0),

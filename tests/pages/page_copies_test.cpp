@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// covers: W2, W3
 //
 // Pages by content: the index names those whose record has the content now, however often contents
 // changed, and whatever was compacted, forgotten or recovered meanwhile.
