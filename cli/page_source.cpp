@@ -202,7 +202,8 @@ Option add_content(Parser& parser, std::string& content, const std::string& help
 }
 
 int fail_without_copies(const PageSourceOptions& options) {
-  return fail_with(options.path, "no page has this content");
+  return fail_with(
+      fmt::format("{}: no page has this content", model::format_printable(options.path)), kExitNo);
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
