@@ -51,6 +51,15 @@ Result<void> for_each_link(const PageView& view, std::uint64_t page, const Links
   return {};
 }
 
+Result<bool> has_content(const PageView& view, std::span<const std::byte> content) {
+  bool is_there = false;
+  CRAWLSTORE_TRY(for_each_page_of_content(view, content, [&is_there](std::uint64_t) {
+    is_there = true;
+    return false;
+  }));
+  return is_there;
+}
+
 /// Calls `visit`, which can fail, for each page that one with the content links to, or that links
 /// to one. Memory: a bit a page.
 template <class Visit>
@@ -145,14 +154,18 @@ int run(const LinksOptions& options) {
   if (options.content.empty()) {
     page = choose_page(*view, options.source, options.page, code);
     if (!page) return code;
+  } else {
+    const auto is_there = has_content(*view, bytes_of(options.content));
+    if (!is_there) return fail_unread(options.source, is_there.error());
+    if (!*is_there) return fail_without_copies(options.source);
   }
   const auto lines =
       choose_lines({{"index", model::Unit::kId}, {"url", model::Unit::kText}}, options.form, code);
   if (!lines) return code;
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
-  const auto printed = options.form.as_json ? print_json(*view, *page, options, *output)
-                                            : print_lines(*view, *page, options, *lines, *output);
+  const auto printed = options.form.as_json ? print_json(*view, page, options, *output)
+                                            : print_lines(*view, page, options, *lines, *output);
   if (!printed) return fail_unread(options.source, printed.error());
   return tell_gaps(gaps_of(*view), options.source);
 }
