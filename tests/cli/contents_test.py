@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages by their content: page and links --content, pages --by content, with and without an index."""
+"""Pages by content: page and links --content, pages --by content, with and without an index."""
 
 import collections
 import json
