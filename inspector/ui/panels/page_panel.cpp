@@ -205,19 +205,16 @@ class PagePanel final : public Panel {
          {PagePart::kIn, "What links to it"},
          {PagePart::kCopies, "What has its content"}}};
     ImGui::Dummy(ImVec2(0, ui.px(4)));
+    const bool has_copies = found.detail.copies != nullptr;  // there is an index of contents
+    if (!has_copies && part_ == PagePart::kCopies) part_ = PagePart::kPath;
     for (const auto& [part, title] : kTitles) {
+      if (!has_copies && part == PagePart::kCopies) continue;
       const auto& list = *found.lists[static_cast<std::size_t>(part)];
       const std::string text = std::string(title) + " " + model::format_count(list.row_count());
       if (part != PagePart::kPath) place_beside(choice_width(text));
       if (draw_choice(ui, std::string("page.") + list.name(), text, part_ == part)) part_ = part;
     }
     const auto at = static_cast<std::size_t>(part_);
-    if (part_ == PagePart::kCopies && found.detail.copies == nullptr) {
-      return draw_paragraph(ui,
-                            "There is no index of contents: `crawlstore compact --content-index` "
-                            "makes one.",
-                            ui.palette.faint);
-    }
     TableOptions options{.id = found.lists[at]->name()};
     options.pages = choice_.name();
     options.choose = [&ui, name = choice_.name()](const model::Row& row) {
