@@ -22,7 +22,7 @@ namespace {
 
 struct LinksOptions {
   PageSourceOptions source;
-  std::string page;
+  std::optional<std::string> page;
   std::string content;
   bool incoming = false;
   bool only_other_hosts = false;
@@ -141,7 +141,7 @@ Result<void> print_lines(const PageView& view, Source page, const LinksOptions& 
 }
 
 int run(const LinksOptions& options) {
-  if (options.page.empty() && options.content.empty()) {
+  if (!options.page && options.content.empty()) {
     return fail_with("links: names a PAGE, or --content HEX", kExitUsage);
   }
   int code = kExitDone;
@@ -152,7 +152,7 @@ int run(const LinksOptions& options) {
   }
   Source page;
   if (options.content.empty()) {
-    page = choose_page(*view, options.source, options.page, code);
+    page = choose_page(*view, options.source, *options.page, code);
     if (!page) return code;
   } else {
     const auto is_there = has_content(*view, bytes_of(options.content));
@@ -184,8 +184,7 @@ Action define_links(Parser& parser) {
   const auto content = add_content(
       parser, options->content,
       "in place of PAGE: the links of all pages whose content has this hash, each once");
-  parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)")
-      .excludes(content);
+  add_page(parser, options->page).excludes(content);
   const auto in = parser.flag("--in", options->incoming, "the pages that link to it");
   parser
       .flag(

@@ -23,7 +23,7 @@ constexpr std::size_t kPathMax = 1000;
 
 struct PageOptions {
   PageSourceOptions source;
-  std::string page;
+  std::optional<std::string> page;
   std::string content;
   bool as_json = false;
 };
@@ -118,7 +118,7 @@ Result<std::uint64_t> print_copies(const PageView& view, const PageOptions& opti
 }
 
 int run(const PageOptions& options) {
-  if (options.page.empty() && options.content.empty()) {
+  if (!options.page && options.content.empty()) {
     return fail_with("page: names a PAGE, or --content HEX", kExitUsage);
   }
   int code = kExitDone;
@@ -131,7 +131,7 @@ int run(const PageOptions& options) {
     if (!count) return fail_with(options.source.path, count.error());
     return *count != 0 ? kExitDone : fail_without_copies(options.source);
   }
-  const auto index = choose_page(*view, options.source, options.page, code);
+  const auto index = choose_page(*view, options.source, *options.page, code);
   if (!index) return code;
   const auto described = describe_page(*view, *index, !options.as_json);
   if (!described) return fail_with(options.source.path, described.error());
@@ -155,8 +155,7 @@ Action define_page(Parser& parser) {
   const auto content = add_content(parser, options->content,
                                    "in place of PAGE: all pages whose content has this hash, as "
                                    "`pages` shows them; by the index of contents, or all records");
-  parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)")
-      .excludes(content);
+  add_page(parser, options->page).excludes(content);
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

@@ -191,6 +191,14 @@ std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceO
   return std::nullopt;
 }
 
+Option add_page(Parser& parser, std::optional<std::string>& page) {
+  const auto keep = [&page](const std::string& text) {
+    page = text;
+    return std::string();
+  };
+  return parser.parsed("PAGE", keep, "a URL, or #INDEX (in quotes, for the shell)");
+}
+
 Option add_content(Parser& parser, std::string& content, const std::string& help) {
   const auto parse = [&content](const std::string& text) {
     const auto bytes = model::parse_hex_bytes(text);

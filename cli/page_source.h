@@ -69,6 +69,8 @@ void append_gaps_json(std::string& to, const std::vector<PageGap>& gaps);
 std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceOptions& options,
                                          const std::string& name, int& code);
 
+/// PAGE, which may be left out.
+Option add_page(Parser& parser, std::optional<std::string>& page);
 /// --content HEX: the hash of a content, as bytes.
 Option add_content(Parser& parser, std::string& content, const std::string& help);
 /// Says that no page has the content, and returns the exit code.
