@@ -26,6 +26,11 @@ struct CompactOptions {
 /// Joins the runs of every page database. The most that coding links held for one of them.
 Result<JoinReport> compact_pages(Store& store, bool content_index, WorkBar& bar) {
   CRAWLSTORE_TRY(const auto databases, model::page_databases(store));
+  if (content_index && databases.empty()) {
+    return fail(Errc::kUnknownName,
+                "there is no page database that an index could be of: `create "
+                "--content-index` makes both");
+  }
   JoinReport report;
   for (const PagesInfo& database : databases) {
     PagesOptions options;
@@ -82,8 +87,8 @@ Action define_compact(Parser& parser) {
       "soon: what was done by then stands, a superstep or a join under way leaves no trace.");
   add_file(parser, options->path);
   parser.flag("--content-index", options->content_index,
-              "give page databases that have none an index of contents, for good: `page --content` "
-              "and `links --content` find copies by it");
+              "give page databases an index of contents, for good, from which `page --content` and "
+              "`links --content` find copies; exit code 1 where there is no page database yet");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);
   add_lock_wait(parser, options->lock_wait_seconds);

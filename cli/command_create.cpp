@@ -135,9 +135,11 @@ Action define_create(Parser& parser) {
   parser.parsed("--shard I/N", parse_shard_of,
                 "the file is shard I, from 0 on, of a crawl on N machines: pages of hosts that "
                 "other shards have are known there and not crawled; needs --key-seed");
-  parser.flag("--content-index", options->content_index,
-              "make the page database `pages` now, with an index of contents: `page --content` and "
-              "`links --content` find copies without reading all records; some 10 bytes a page");
+  parser.flag(
+      "--content-index", options->content_index,
+      "make the page database `pages` now, with an index of contents: `page --content` and "
+      "`links --content` find copies without reading all records; up to 15 bytes a page. Its "
+      "pages have URLs, normalised by the rules of `import` without --raw");
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }

@@ -152,9 +152,10 @@ Action define_page(Parser& parser) {
       "`score:NAME`, `rank:NAME`: by scores that `crawlstore rank` made, nothing (-; null in JSON) "
       "for a page that came since, and no rank for one with 0.");
   add_page_source(parser, options->source);
-  const auto content = add_content(parser, options->content,
-                                   "in place of PAGE: all pages whose content has this hash, as "
-                                   "`pages` shows them; by the index of contents, or all records");
+  const auto content = add_content(
+      parser, options->content,
+      "in place of PAGE: all pages whose content has this hash, as "
+      "`pages` shows them, without edits that wait; by the index of contents, or all records");
   add_page(parser, options->page).excludes(content);
   add_json(parser, options->as_json);
   return [options] { return run(*options); };

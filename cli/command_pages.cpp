@@ -213,8 +213,8 @@ void add_selection(Parser& parser, PagesVerbOptions& options) {
   add_count(parser, "--limit", selection.limit, "so many rows at most");
   parser
       .text("--by host|domain|content", options.grouping,
-            "a row a host, a registered domain, or a content (of a crawl), with counts; most pages "
-            "first")
+            "a row a host, a registered domain, or a content, with counts; most pages first, of as "
+            "many the lower hash. Contents go without --domain and --skip-damaged")
       .one_of({"host", "domain", "content"})
       .excludes(match)
       .excludes(host)
@@ -227,7 +227,8 @@ void add_selection(Parser& parser, PagesVerbOptions& options) {
 Action define_pages(Parser& parser) {
   auto options = std::make_shared<PagesVerbOptions>();
   parser.footer(
-      "A line a page, or with --by a line a host or domain. Takes memory to sort: a key for "
+      "A line a page, or with --by a line a host, domain or content. Takes memory to sort: a key "
+      "for "
       "each page that matches, with --limit N "
       "for N of them; and 8 bytes for each page of a host or domain. By score:NAME a column of "
       "this name is added, and pages that came since the "

@@ -161,6 +161,10 @@ int print_study(const model::SuperstepStudy& done, const SuperstepsOptions& opti
 }
 
 int run(SuperstepsOptions& options) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.svg_path, options.source.path, ignored)) {
+    return fail_with("supersteps: the output is the crawl file itself", kExitUsage);
+  }
   int code = kExitDone;
   const auto pages = open_pages(options.source, code);
   if (!pages) return code;
@@ -219,18 +223,21 @@ std::string check_site(const std::string& word) {
 Action define_supersteps(Parser& parser) {
   auto options = std::make_shared<SuperstepsOptions>();
   parser.footer(
-      "Processors that crawl together keep what they find for each other until one of them has "
-      "found something on more pages than the tolerance for another one; then a superstep ends, "
-      "and all is delivered. The crawl in FILE tells how large the tolerance may be: its pages are "
-      "extracted again, the best first. A page is missed if its superstep is the one in which its "
+      "Processors that crawl together keep what they find for each other until for one of them "
+      "something was found on more pages than the tolerance; then a superstep ends with the next "
+      "page, and all is delivered. The crawl in FILE tells how large the tolerance may be: its "
+      "pages are extracted again, the best first. A page is missed if its superstep is the one in "
+      "which its "
       "processor would first hear of it; the error is the share of these, as a mean over "
       "supersteps (`error_mean`), of the worst one (`error_max`), and of all pages "
       "(`error_by_pages`). `pages_per_superstep` is R_x, a mean of the busiest processor; "
       "`largest_page_count` what one processor ever had in a superstep. Failures are links that "
       "arrive for pages that were extracted. `is_unbounded`: all was one superstep. Exit code 1: "
       "no "
-      "tolerance keeps the error. Memory: about 40 bytes a page, and 4 a link between processors. "
-      "Edits that wait are not seen, nothing is written.");
+      "tolerance keeps the error. The error does not grow steadily: the search runs all powers of "
+      "two, and halves the steps above the largest that keeps it. Memory: about 40 bytes a page, "
+      "and 4 a link between processors. "
+      "Edits that wait are not seen, and FILE is not written.");
   add_page_source(parser, options->source);
   add_count(parser, "--processors", options->processor_count, "1 to 4,096 (default: 4)",
             {1, kProcessorsMax});
@@ -241,7 +248,7 @@ Action define_supersteps(Parser& parser) {
       .check(check_order)
       .offers({"pagerank", "index", "score:"});
   const auto error = parser.number("--error E", options->error, 1,
-                                   "find the largest tolerance with a mean error of at most that, "
+                                   "search a large tolerance with a mean error of at most that, "
                                    "0 to 1 (default: 0.01)");
   add_count(parser, "--tolerance", options->tolerance, "this tolerance and no search")
       .excludes(error);
@@ -252,7 +259,7 @@ Action define_supersteps(Parser& parser) {
       .check(check_site)
       .offers({"host", "domain", "block:"});
   parser.flag("--curve", options->shows_curve, "show all tolerances that were tried");
-  parser.text("--svg FILE", options->svg_path, "draw them into a file");
+  parser.text("--svg FILE", options->svg_path, "draw them into a file, in place of one there");
   parser.flag("--as-printed", options->is_as_printed,
               "to the letter of the paper: links to a processor's own pages count, and pages that "
               "it knows");

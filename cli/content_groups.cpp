@@ -58,10 +58,8 @@ void append_json(std::string& to, const std::string& hash, std::uint64_t page_co
   fmt::format_to(std::back_inserter(to),
                  "{{\"content_hash\":\"{}\",\"page_count\":{},\"first_page\":{}", hash, page_count,
                  first_page);
-  if (!url.empty()) {
-    to += ',';
-    model::append_json_bytes(to, "url", url);
-  }
+  to += ',';
+  model::append_json_bytes(to, "url", url);
   to += '}';
 }
 

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "model/format_text.h"
 #include "model/json.h"
+#include "model/parse_text.h"
 
 namespace crawlstore::cli {
 namespace {

@@ -67,6 +67,17 @@ class Contents(pages_command.PagesTest):
             self.succeed("verify", "x.crawl", "--deep")
             (self.folder / "x.crawl").unlink()
 
+    def test_are_dumped_without_a_broken_rule(self):
+        self.succeed("create", "x.crawl", "--content-index")
+        lines = b"".join(event(page, page.to_bytes(4, "little"), []) for page in range(2000))
+        self.load(lines, "jsonl")
+        kinds = set()
+        for segment in self.json_of("segments", "x.crawl")["segments"]:
+            kinds.add(segment["kind"])
+            shown = self.succeed("dump", "x.crawl", segment["id"]).out
+            self.assertNotIn(b" ! ", shown, segment)
+        self.assertLessEqual({"page_contents", "drum_partition"}, kinds)
+
     def test_are_named_by_an_even_number_of_digits(self):
         self.load_crawl(3)
         for verb in ("page", "links"):

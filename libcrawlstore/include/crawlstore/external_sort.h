@@ -45,7 +45,8 @@ namespace crawlstore {
 struct ExternalSortOptions {
   /// Bytes that records, with 24 bytes each beside them, and the buffers of merges take. A record
   /// that is longer comes on top: one at a time while they are added, one of each run while runs
-  /// are merged. At least 16 KiB. Memory that no record has reached is not touched.
+  /// are merged. At least 16 KiB. All of it is reserved at once; what no record has reached is not
+  /// touched.
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
   /// Folder of the file, which is made when the memory is full first. Empty: $TMPDIR, or /tmp.
   /// That one may be in memory, and smaller than the disk of the store.

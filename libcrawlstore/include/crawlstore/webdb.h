@@ -78,7 +78,7 @@ class WebDbReader {
   [[nodiscard]] Result<void> links_of(std::span<const std::byte> content_hash,
                                       const VisitPage& visit) const;
   /// All links, ascending by the URL of the target: each target that has links, with the pages
-  /// that link to it.
+  /// that link to it. cost: for_each_page(), and links_to() of each target
   [[nodiscard]] Result<void> for_each_link(
       const PageOrderOptions& options,
       const std::function<bool(std::string_view target_url,
@@ -107,8 +107,9 @@ struct WebDbOptions {
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
   /// Folder for edits that exceed it: PageOrderOptions::folder.
   std::string folder{};
-  /// Options of the page database, which is opened with the writer. Their progress is told of the
-  /// superstep of close(), too.
+  /// Options of the page database, which is opened with the writer, and which has an index of
+  /// contents if it is new. Their progress is told of the superstep of close(), too, and
+  /// `unparsed` inside close().
   PagesOptions pages{};
 };
 
@@ -152,7 +153,7 @@ class WebDbWriter {
   ~WebDbWriter();
 
   /// Adds a crawled page, or replaces that of its URL, which keeps its score. Links are replaced by
-  /// those given; if none are, and the content stays, so do they, as they are the content's (E8).
+  /// those given; if none are, and the content is known and stays, so do they (E8).
   /// One without a time was crawled when close() is called.
   ///   errors  kTooLarge, kInvalidArgument: as PageDb::add(); those of ExternalSort::add()
   [[nodiscard]] Result<void> add_page(const CrawledPage& page);
@@ -173,9 +174,12 @@ class WebDbWriter {
   /// Works through the edits and commits them. Edits that exceed pages.memory_bytes take several
   /// commits: then readers may see a part of them, page by page. Again: no effect.
   ///   errors  of the sorts: nothing was changed, and the writer is of no more use. Those of
-  ///           PageDb::merge(): call it again; without, the edits stay waiting in the database
+  ///           PageDb::merge(): call it again; without, the edits stay waiting in the database.
+  ///           After an error, too, edits are refused with kClosed. That the store was closed first
+  ///           is told here
   ///   cost    sorts edits by URL, then by content; looks up each URL, and each content that gets
-  ///           links; the links of one content are in memory together; a superstep
+  ///           links: without an index of contents (PageDb::compact()) that reads all records each
+  ///           time; the links of one content are in memory together; a superstep
   [[nodiscard]] Result<WebDbReport> close();
 
   struct Impl;

@@ -341,7 +341,9 @@ Result<WebDbWriter> WebDbWriter::open(Store& store, const WebDbOptions& options)
   if (options.memory_bytes < kWriterMemoryMin || !options.pages.has_urls) {
     return fail(Errc::kInvalidArgument, "a writer of a WebDB needs 64 KiB of memory, and URLs");
   }
-  CRAWLSTORE_TRY(auto pages, PageDb::open(store, options.name, options.pages));
+  PagesOptions with_index = options.pages;
+  with_index.content_index = true;
+  CRAWLSTORE_TRY(auto pages, PageDb::open(store, options.name, with_index));
   CRAWLSTORE_TRY(pages.merge());
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(auto view, PageView::open(snapshot, options.name));
