@@ -112,6 +112,18 @@ void expect_links(const WebDbReader& reader, const WebDbModel::Pages& pages) {
   EXPECT_EQ(next, sources.end());
 }
 
+/// Makes a database that has a page, and no index of contents.
+void begin_without_index(MemoryStore& store, WebDbModel& model) {
+  WebDbEdit first{};
+  first.action = WebDbAction::kAdd;
+  first.url = "http://first.test/";
+  auto pages = must(PageDb::open(*store));
+  must(pages.add(CrawledPage(first.url, 1)));
+  must(pages.merge());
+  must(pages.close());
+  model.apply({first});
+}
+
 /// The tester of the seed: thousands of edits in sessions, across reopenings.
 TEST(WebDb, DoesWhatTwoMapsDo) {
   SeededRandom random;
@@ -119,6 +131,8 @@ TEST(WebDb, DoesWhatTwoMapsDo) {
   for (int round = 0; round < (is_long() ? 20 : 2); ++round) {
     MemoryStore store;
     WebDbModel model;
+    const bool has_index = round % 2 == 0;
+    if (!has_index) begin_without_index(store, model);
     for (int session = 0; session < 25; ++session) {
       const bool is_large = random.one_in(4);
       const auto edits =
@@ -133,6 +147,7 @@ TEST(WebDb, DoesWhatTwoMapsDo) {
       ASSERT_EQ(report.refused_link_count, model.refused());
       ASSERT_EQ(report.refused_links.size(), model.refused());
       const WebDbReader reader = reader_of(store);
+      ASSERT_EQ(reader.view().info().has_content_index, has_index);
       ASSERT_EQ(WebDbModel::read(reader), model.pages()) << "session " << session;
       expect_pages(reader, model.pages());
       expect_contents(reader, model.pages());

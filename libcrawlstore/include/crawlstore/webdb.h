@@ -178,8 +178,8 @@ class WebDbWriter {
   ///           After an error, too, edits are refused with kClosed. That the store was closed first
   ///           is told here
   ///   cost    sorts edits by URL, then by content; looks up each URL, and each content that gets
-  ///           links: without an index of contents (PageDb::compact()) that reads all records each
-  ///           time; the links of one content are in memory together; a superstep
+  ///           links; reads and sorts all pages where there are such and no index of contents; the
+  ///           links of one content are in memory together; a superstep
   [[nodiscard]] Result<WebDbReport> close();
 
   struct Impl;

@@ -81,15 +81,16 @@ std::string content_key(std::span<const std::byte> content_hash, ContentKind kin
                         std::uint64_t index) {
   std::string key(1, static_cast<char>(content_hash.size()));
   key += characters_of(content_hash);
-  key += static_cast<char>(kind);
+  key += static_cast<char>(kind == ContentKind::kLostPage ? ContentKind::kOldPage : kind);
   std::array<std::byte, kIndexBytes> ordered;
   format::store(ordered.data(), __builtin_bswap64(index));
-  return key += characters_of(ordered);
+  key += characters_of(ordered);
+  return key += static_cast<char>(kind);
 }
 
 ContentKey::ContentKey(std::string_view key)
     : content_hash(bytes_in(key.substr(1, static_cast<unsigned char>(key.front())))),
-      kind(static_cast<ContentKind>(key[1 + content_hash.size()])),
+      kind(static_cast<ContentKind>(key.back())),
       index(__builtin_bswap64(
           format::load<std::uint64_t>(bytes_in(key).data() + content_hash.size() + 2))) {}
 

@@ -22,8 +22,9 @@ namespace crawlstore::webdb {
 enum class EditKind : std::uint8_t { kAdd, kAddWithScore, kAddIfNew, kDelete };
 
 /// Kinds of records that are sorted by content, in the order in which they are read: its links,
-/// then the pages that had it and do not have it now, by index, then the pages that got it.
-enum class ContentKind : std::uint8_t { kLink, kLostPage, kGainedPage };
+/// then by index the pages that had it, each behind a record that it lost it, if it did, then the
+/// pages that got it. Pages that had it are there only where no index finds them.
+enum class ContentKind : std::uint8_t { kLink, kLostPage, kOldPage, kGainedPage };
 
 /// Checks an event as PageDb::add() does, and that it fits a record.
 ///   errors  kTooLarge, kInvalidArgument
@@ -49,7 +50,7 @@ class DecodedEdit {
   format::EventBatch batch_;
 };
 
-/// Returns the key of a content's record; `index` is that of a kLostPage.
+/// Returns the key of a content's record; `index` is that of a kLostPage or kOldPage.
 [[nodiscard]] std::string content_key(std::span<const std::byte> content_hash, ContentKind kind,
                                       std::uint64_t index = 0);
 

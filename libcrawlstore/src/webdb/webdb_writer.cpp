@@ -58,6 +58,17 @@ void refuse_links(std::span<const std::byte> hash, std::span<const std::string> 
   }
 }
 
+/// Notes the pages by content that an index would find.
+Result<void> note_old_pages(const PageView& view, ExternalSort& contents) {
+  Result<void> added;
+  CRAWLSTORE_TRY(view.for_each_page([&](const PageInfo& page) {
+    if (page.content_hash.empty()) return true;
+    added = contents.add(content_key(page.content_hash, ContentKind::kOldPage, page.index));
+    return added.has_value();
+  }));
+  return added;
+}
+
 }  // namespace
 
 struct WebDbWriter::Impl {
@@ -80,7 +91,7 @@ struct WebDbWriter::Impl {
   Stage stage = Stage::kCollecting;
   WebDbReport report;
   DecodedEdit decoded;
-  std::vector<std::string> targets;  // of the content at hand
+  bool has_link_edits = false;       // by content
   bool more_contents = false;
   bool has_event = false;  // `events` is at one that was not taken yet
   Error failed{.code = Errc::kPoisoned, .segment = {}};  // what work_out() met
@@ -98,8 +109,8 @@ struct WebDbWriter::Impl {
   Result<void> take_content();
   Result<void> next_content();
   [[nodiscard]] bool is_at(std::span<const std::byte> hash, ContentKind kind) const;
-  Result<std::uint64_t> add_to_old_pages(std::span<const std::byte> hash,
-                                         std::span<const EventLink> links);
+  Result<bool> add_to_old_page(std::span<const std::byte> hash, std::uint64_t index,
+                               std::span<const EventLink> links);
   Result<void> add_events();
 };
 
@@ -210,6 +221,7 @@ Result<void> WebDbWriter::Impl::apply_edit(std::string_view url, PageSoFar& page
     case EditKind::kAddIfNew:
       if (page.is_there) break;
       if (const auto link = decoded.link()) {
+        has_link_edits = true;
         const auto key = content_key(link->content_hash, ContentKind::kLink);
         CRAWLSTORE_TRY(contents->add(key, link->target_url));
       }
@@ -246,49 +258,57 @@ bool WebDbWriter::Impl::is_at(std::span<const std::byte> hash, ContentKind kind)
   return key.kind == kind && std::ranges::equal(key.content_hash, hash);
 }
 
-/// Adds links to the pages that had the content before the session and did not lose it. Returns
-/// how many these are. Both sides are ascending by index.
-Result<std::uint64_t> WebDbWriter::Impl::add_to_old_pages(std::span<const std::byte> hash,
-                                                          std::span<const EventLink> links) {
-  std::uint64_t count = 0;
-  const auto add_to = [&](std::uint64_t index) -> Result<void> {
-    while (is_at(hash, ContentKind::kLostPage) && ContentKey(contents->record()).index < index) {
-      CRAWLSTORE_TRY(next_content());
-    }
-    const bool is_lost =
-        is_at(hash, ContentKind::kLostPage) && ContentKey(contents->record()).index == index;
-    CRAWLSTORE_TRY(const PageState state, view->state(index));
-    if (is_lost || state == PageState::kGone) return {};
-    ++count;
-    CRAWLSTORE_TRY(const std::string url, view->url(index));
-    return put_links(url, links);
-  };
-  Result<void> done;
-  const auto visit = [&](std::uint64_t index) {
-    done = add_to(index);
-    return done.has_value();
-  };
-  CRAWLSTORE_TRY(for_each_page_of_content(*view, hash, visit));
-  if (!done) return tl::unexpected<Error>(done.error());
-  return count;
+/// Adds links to a page that had the content before the session; false: it lost it, or is gone.
+Result<bool> WebDbWriter::Impl::add_to_old_page(std::span<const std::byte> hash,
+                                                std::uint64_t index,
+                                                std::span<const EventLink> links) {
+  bool is_lost = false;
+  while (is_at(hash, ContentKind::kLostPage) && ContentKey(contents->record()).index <= index) {
+    is_lost = ContentKey(contents->record()).index == index;
+    CRAWLSTORE_TRY(next_content());
+  }
+  CRAWLSTORE_TRY(const PageState state, view->state(index));
+  if (is_lost || state == PageState::kGone) return false;
+  CRAWLSTORE_TRY(const std::string url, view->url(index));
+  CRAWLSTORE_TRY(put_links(url, links));
+  return true;
 }
 
 /// Goes through the records of one content, and past them.
 Result<void> WebDbWriter::Impl::take_content() {
   const ContentKey key(contents->record());
   const std::vector<std::byte> hash(key.content_hash.begin(), key.content_hash.end());
-  targets.clear();
+  std::vector<std::string> targets;
   while (is_at(hash, ContentKind::kLink)) {
     targets.emplace_back(contents->payload());
     CRAWLSTORE_TRY(next_content());
   }
   std::vector<EventLink> links;
   for (const std::string& target : targets) links.push_back({target, 0, 0});
-  std::uint64_t page_count = 0;
-  if (!links.empty()) {
-    CRAWLSTORE_TRY(page_count, add_to_old_pages(hash, links));
+  std::uint64_t page_count = 0;  // that have it at the end
+  if (!links.empty() && view->info().has_content_index) {
+    Result<bool> added;
+    CRAWLSTORE_TRY(for_each_page_of_content(*view, hash, [&](std::uint64_t index) {
+      added = add_to_old_page(hash, index, links);
+      page_count += added.value_or(false) ? 1 : 0;
+      return added.has_value();
+    }));
+    if (!added) return tl::unexpected<Error>(added.error());
   }
-  while (is_at(hash, ContentKind::kLostPage)) CRAWLSTORE_TRY(next_content());
+  while (is_at(hash, ContentKind::kLostPage) || is_at(hash, ContentKind::kOldPage)) {
+    const ContentKey old(contents->record());
+    const std::uint64_t index = old.index;
+    const bool is_lost = old.kind == ContentKind::kLostPage;
+    CRAWLSTORE_TRY(next_content());
+    if (is_lost) {
+      const bool is_listed =
+          is_at(hash, ContentKind::kOldPage) && ContentKey(contents->record()).index == index;
+      if (is_listed) CRAWLSTORE_TRY(next_content());
+    } else if (!links.empty()) {
+      CRAWLSTORE_TRY(const bool is_added, add_to_old_page(hash, index, links));
+      page_count += is_added ? 1 : 0;
+    }
+  }
   for (; is_at(hash, ContentKind::kGainedPage); ++page_count) {
     CRAWLSTORE_TRY(put_links(contents->payload(), links));
     CRAWLSTORE_TRY(next_content());
@@ -309,6 +329,9 @@ Result<void> WebDbWriter::Impl::work_out() {
       CRAWLSTORE_TRY(more, edits->next());
     }
     CRAWLSTORE_TRY(note_content(url, page));
+  }
+  if (has_link_edits && !view->info().has_content_index) {
+    CRAWLSTORE_TRY(note_old_pages(*view, *contents));
   }
   CRAWLSTORE_TRY(contents->finish());
   CRAWLSTORE_TRY(next_content());
@@ -389,6 +412,7 @@ Result<void> WebDbWriter::add_link(const WebDbLink& link) {
   CRAWLSTORE_TRY(webdb::check_link(link));
   const auto key = content_key(link.content_hash, ContentKind::kLink);
   CRAWLSTORE_TRY(impl_->contents->add(key, link.target_url));
+  impl_->has_link_edits = true;
   ++impl_->report.edit_count;
   return {};
 }
