@@ -19,8 +19,7 @@
 namespace crawlstore::inspector {
 namespace {
 
-enum class PagePart : std::uint8_t { kPath, kOut, kIn, kCopies };
-constexpr std::size_t kParts = 4;
+enum class PagePart : std::uint8_t { kPath, kOut, kIn };
 
 class PagePanel final : public Panel {
  public:
@@ -67,7 +66,7 @@ class PagePanel final : public Panel {
     const auto end = state.find('\n');
     if (end == state.npos) return;
     const auto part =
-        std::min<std::uint64_t>(kParts - 1, model::parse_count(state.substr(0, end)).value_or(0));
+        std::min<std::uint64_t>(2, model::parse_count(state.substr(0, end)).value_or(0));
     part_ = static_cast<PagePart>(part);
     tables_[part].restore(state.substr(end + 1));
   }
@@ -80,7 +79,7 @@ class PagePanel final : public Panel {
   struct Found {
     std::uint64_t index = 0;
     model::PageDetail detail;
-    std::array<std::shared_ptr<const model::TableSource>, kParts> lists;  // by PagePart
+    std::array<std::shared_ptr<const model::TableSource>, 3> lists;  // by PagePart
     std::optional<Error> problem;
   };
 
@@ -101,9 +100,9 @@ class PagePanel final : public Panel {
                         const auto none = std::make_shared<const std::vector<std::uint64_t>>();
                         return model::page_table(pages, list ? list : none, name);
                       };
-                      found->lists = {
-                          rows(detail->path, "path"), rows(detail->out_links, "out_links"),
-                          rows(detail->in_links, "in_links"), rows(detail->copies, "copies")};
+                      found->lists = {rows(detail->path, "path"),
+                                      rows(detail->out_links, "out_links"),
+                                      rows(detail->in_links, "in_links")};
                       found->detail = std::move(*detail);
                       if (snapshot) {
                         std::ranges::move(model::queue_fields(*snapshot, index),
@@ -199,16 +198,12 @@ class PagePanel final : public Panel {
   }
 
   void draw_lists(Ui& ui, const Found& found) {
-    constexpr std::array<std::pair<PagePart, const char*>, kParts> kTitles{
+    constexpr std::array<std::pair<PagePart, const char*>, 3> kParts{
         {{PagePart::kPath, "How it was found"},
          {PagePart::kOut, "What it links to"},
-         {PagePart::kIn, "What links to it"},
-         {PagePart::kCopies, "What has its content"}}};
+         {PagePart::kIn, "What links to it"}}};
     ImGui::Dummy(ImVec2(0, ui.px(4)));
-    const bool has_copies = found.detail.copies != nullptr;  // there is an index of contents
-    if (!has_copies && part_ == PagePart::kCopies) part_ = PagePart::kPath;
-    for (const auto& [part, title] : kTitles) {
-      if (!has_copies && part == PagePart::kCopies) continue;
+    for (const auto& [part, title] : kParts) {
       const auto& list = *found.lists[static_cast<std::size_t>(part)];
       const std::string text = std::string(title) + " " + model::format_count(list.row_count());
       if (part != PagePart::kPath) place_beside(choice_width(text));
@@ -230,7 +225,7 @@ class PagePanel final : public Panel {
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();
   PageGroups groups_;
-  std::array<Table64, kParts> tables_;  // by PagePart
+  std::array<Table64, 3> tables_;  // by PagePart
 };
 
 }  // namespace
