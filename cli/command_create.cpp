@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <crawlstore/pages.h>
 #include <crawlstore/shard.h>
 #include <crawlstore/url_seen.h>
 
@@ -28,6 +29,7 @@ struct CreateVerbOptions {
   std::optional<UrlKeyKind> url_key;
   CreateOptions create;
   Shard shard;
+  bool content_index = false;
   bool quiet = false;
 };
 
@@ -54,6 +56,14 @@ Result<void> make_url_drum(Store& store, const CreateVerbOptions& options) {
   return urls.drum().close();
 }
 
+Result<void> make_page_database(Store& store, const CreateVerbOptions& options) {
+  if (!options.content_index) return {};
+  PagesOptions made;
+  made.content_index = true;
+  CRAWLSTORE_TRY(auto pages, PageDb::open(store, PageDb::kDefaultName, made));
+  return pages.close();
+}
+
 int run(CreateVerbOptions& options) {
   if (!options.shard.is_alone() && !options.key_seed) {
     return fail_with("create: --shard needs --key-seed, the same for all shards of the crawl",
@@ -67,6 +77,7 @@ int run(CreateVerbOptions& options) {
   if (!store) return fail_with(options.path, store.error());
   const Uuid uuid = store->uuid();
   auto made = make_url_drum(*store, options);
+  if (made) made = make_page_database(*store, options);
   if (made) made = store->close();
   if (!made) return fail_with(options.path, made.error());
   if (!options.quiet) {
@@ -124,6 +135,11 @@ Action define_create(Parser& parser) {
   parser.parsed("--shard I/N", parse_shard_of,
                 "the file is shard I, from 0 on, of a crawl on N machines: pages of hosts that "
                 "other shards have are known there and not crawled; needs --key-seed");
+  parser.flag(
+      "--content-index", options->content_index,
+      "make the page database `pages` now, with an index of contents: `page --content` and "
+      "`links --content` find copies without reading all records; up to 15 bytes a page. Its "
+      "pages have URLs, normalised by the rules of `import` without --raw");
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }

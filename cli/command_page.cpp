@@ -3,13 +3,17 @@
 #include <iterator>
 #include <utility>
 
+#include <crawlstore/page_copies.h>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
+#include "cli/output_file.h"
 #include "cli/page_source.h"
 #include "cli/verb.h"
 #include "model/page_fields.h"
 #include "model/scores_view.h"
+#include "model/table_lines.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -19,7 +23,8 @@ constexpr std::size_t kPathMax = 1000;
 
 struct PageOptions {
   PageSourceOptions source;
-  std::string page;
+  std::optional<std::string> page;
+  std::string content;
   bool as_json = false;
 };
 
@@ -83,11 +88,50 @@ Result<PageDescription> describe_page(const PageView& view, std::uint64_t index,
   return described;
 }
 
+/// The pages with a content, each as `pages` shows it. Returns how many there are.
+Result<std::uint64_t> print_copies(const PageView& view, const PageOptions& options,
+                                   OutputFile& output) {
+  const model::TableLines lines(model::page_columns(), model::LineForm::kAligned);
+  std::string& tail = output.tail();
+  std::uint64_t count = 0;
+  Result<void> shown;
+  CRAWLSTORE_TRY(
+      for_each_page_of_content(view, bytes_of(options.content), [&](std::uint64_t index) {
+        shown = view.page(index).and_then([&](const PageInfo& page) {
+          if (count == 0 && options.as_json) tail += "{\n  \"pages\": [";
+          if (count == 0 && !options.as_json) lines.append_header(tail);
+          if (options.as_json) {
+            tail += count == 0 ? "\n    " : ",\n    ";
+            model::append_page_json(tail, page);
+          } else {
+            lines.append_row(tail, model::page_cells(page));
+          }
+          ++count;
+          return output.room();
+        });
+        return shown.has_value();
+      }));
+  CRAWLSTORE_TRY(shown);
+  if (options.as_json) tail += count == 0 ? "{\n  \"pages\": []\n}\n" : "\n  ]\n}\n";
+  CRAWLSTORE_TRY(output.finish());
+  return count;
+}
+
 int run(const PageOptions& options) {
+  if (!options.page && options.content.empty()) {
+    return fail_with("page: names a PAGE, or --content HEX", kExitUsage);
+  }
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
   if (!view) return code;
-  const auto index = choose_page(*view, options.source, options.page, code);
+  if (!options.content.empty()) {
+    auto output = OutputFile::open("");
+    if (!output) return fail_with("standard output", output.error());
+    const auto count = print_copies(*view, options, *output);
+    if (!count) return fail_with(options.source.path, count.error());
+    return *count != 0 ? kExitDone : fail_without_copies(options.source);
+  }
+  const auto index = choose_page(*view, options.source, *options.page, code);
   if (!index) return code;
   const auto described = describe_page(*view, *index, !options.as_json);
   if (!described) return fail_with(options.source.path, described.error());
@@ -108,7 +152,11 @@ Action define_page(Parser& parser) {
       "`score:NAME`, `rank:NAME`: by scores that `crawlstore rank` made, nothing (-; null in JSON) "
       "for a page that came since, and no rank for one with 0.");
   add_page_source(parser, options->source);
-  parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)").required();
+  const auto content = add_content(
+      parser, options->content,
+      "in place of PAGE: all pages whose content has this hash, as "
+      "`pages` shows them, without edits that wait; by the index of contents, or all records");
+  add_page(parser, options->page).excludes(content);
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/console.h"
+#include "cli/content_groups.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/output_file.h"
@@ -23,7 +24,7 @@ struct PagesVerbOptions {
   PageSourceOptions source;
   PageSelection selection;
   std::string scores;    // the array to sort by; empty: a column
-  std::string grouping;  // "host", "domain"; empty: a row a page
+  std::string grouping;  // "host", "domain", "content"; empty: a row a page
   TableForm form;
   bool quiet = false;
 };
@@ -98,6 +99,25 @@ int print_groups(const PageView& view, const PagesVerbOptions& options) {
   return print_document({{}, {std::move(table)}}, options.form);
 }
 
+/// Contents with how many pages have each.
+int print_contents(const PageView& view, const PagesVerbOptions& options) {
+  int code = kExitDone;
+  const auto lines = choose_lines(content_groups_columns(), options.form, code);
+  if (!lines) return code;
+  auto output = OutputFile::open("");
+  if (!output) return fail_with("standard output", output.error());
+  std::optional<ProgressBar> bar(std::in_place, "contents", model::Unit::kCount, "pages",
+                                 options.quiet);
+  ContentGroupsOptions groups{options.form, options.selection.limit, {}};
+  groups.progress = [&bar](std::uint64_t done, std::uint64_t total) {
+    bar->update_of(done, total);
+    return true;
+  };
+  const auto printed = print_content_groups(view, groups, *lines, *output);
+  bar.reset();
+  return printed ? kExitDone : fail_unread(options.source, printed.error());
+}
+
 int run(PagesVerbOptions& options) {
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
@@ -110,6 +130,10 @@ int run(PagesVerbOptions& options) {
   if (selection.goes_past_damage && !options.grouping.empty()) {
     return fail_with("pages: --skip-damaged does not go with --by, whose counts it would falsify",
                      kExitUsage);
+  }
+  if (options.grouping == "content") {
+    if (!selection.domain) return print_contents(*view, options);
+    return fail_with("pages: --domain does not go with --by content", kExitUsage);
   }
   if (!options.grouping.empty()) {
     return check_has_urls(*view, options.source, "--by") ? print_groups(*view, options)
@@ -188,9 +212,10 @@ void add_selection(Parser& parser, PagesVerbOptions& options) {
       parser.flag("--reverse", selection.descending, "largest first; with score:NAME lowest first");
   add_count(parser, "--limit", selection.limit, "so many rows at most");
   parser
-      .text("--by host|domain", options.grouping,
-            "a row a host, or a registered domain, with counts; most pages first")
-      .one_of({"host", "domain"})
+      .text("--by host|domain|content", options.grouping,
+            "a row a host, a registered domain, or a content, with counts; most pages first, of as "
+            "many the lower hash. Contents go without --domain and --skip-damaged")
+      .one_of({"host", "domain", "content"})
       .excludes(match)
       .excludes(host)
       .excludes(sort)
@@ -202,7 +227,8 @@ void add_selection(Parser& parser, PagesVerbOptions& options) {
 Action define_pages(Parser& parser) {
   auto options = std::make_shared<PagesVerbOptions>();
   parser.footer(
-      "A line a page, or with --by a line a host or domain. Takes memory to sort: a key for "
+      "A line a page, or with --by a line a host, domain or content. Takes memory to sort: a key "
+      "for "
       "each page that matches, with --limit N "
       "for N of them; and 8 bytes for each page of a host or domain. By score:NAME a column of "
       "this name is added, and pages that came since the "

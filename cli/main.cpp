@@ -38,6 +38,7 @@ constexpr std::array kVerbs{
     Verb{"done", "what became of items that were taken", define_done},
     Verb{"shards", "how far the shards of a crawl are, and what they tell each other",
          define_shards},
+    Verb{"supersteps", "how large supersteps of a parallel crawl may be", define_supersteps},
     Verb{"values", "counters and states that programs keep in the file", define_values},
     Verb{"forget", "take pages out: keys, URLs, records and links", define_forget},
     Verb{"merge", "run the pending merges now", define_merge},

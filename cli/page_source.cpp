@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "model/format_text.h"
 #include "model/json.h"
+#include "model/parse_text.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -189,6 +190,33 @@ std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceO
                   is_unnamed ? "; the pages of this database have no URLs: #INDEX names one" : ""),
       kExitNo);
   return std::nullopt;
+}
+
+Option add_page(Parser& parser, std::optional<std::string>& page) {
+  const auto keep = [&page](const std::string& text) {
+    page = text;
+    return std::string();
+  };
+  return parser.parsed("PAGE", keep, "a URL, or #INDEX (in quotes, for the shell)");
+}
+
+Option add_content(Parser& parser, std::string& content, const std::string& help) {
+  const auto parse = [&content](const std::string& text) {
+    const auto bytes = model::parse_hex_bytes(text);
+    const bool is_hash = bytes && !bytes->empty() && bytes->size() <= kEventHashBytesMax;
+    if (is_hash) content = *bytes;
+    return std::string(is_hash ? "" : "2 to 128 hexadecimal digits, an even number");
+  };
+  return parser.parsed("--content HEX", parse, help);
+}
+
+int fail_without_copies(const PageSourceOptions& options) {
+  return fail_with(
+      fmt::format("{}: no page has this content", model::format_printable(options.path)), kExitNo);
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
 }
 
 bool check_has_urls(const PageView& view, const PageSourceOptions& options,

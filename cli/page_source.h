@@ -4,8 +4,10 @@
 /// What the verbs that read pages share: the database, the page that a word names, and URLs of many
 /// pages. Threads: one.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,15 @@ void append_gaps_json(std::string& to, const std::vector<PageGap>& gaps);
 /// leaves the exit code in `code`.
 std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceOptions& options,
                                          const std::string& name, int& code);
+
+/// PAGE, which may be left out.
+Option add_page(Parser& parser, std::optional<std::string>& page);
+/// --content HEX: the hash of a content, as bytes.
+Option add_content(Parser& parser, std::string& content, const std::string& help);
+/// Says that no page has the content, and returns the exit code.
+int fail_without_copies(const PageSourceOptions& options);
+/// The bytes of a text.
+std::span<const std::byte> bytes_of(std::string_view text);
 
 /// What asks for hosts or URLs cannot be answered without URLs. True: it can; else says why.
 bool check_has_urls(const PageView& view, const PageSourceOptions& options,

@@ -78,6 +78,7 @@ Result<std::vector<PageDb>> make_databases(const PagesInfo& info, SplitWork& wor
   PagesOptions made;
   made.memory_bytes = work.memory_bytes;
   made.normalizer = rules_named(info.normalizer);
+  made.content_index = info.has_content_index;
   made.progress = work.superstep;
   std::vector<PageDb> pages;
   for (std::size_t half = 0; half < work.halves.size(); ++half) {

@@ -34,6 +34,7 @@ Action define_seen(Parser& parser);
 Action define_segments(Parser& parser);
 Action define_snapshot(Parser& parser);
 Action define_schedule(Parser& parser);
+Action define_supersteps(Parser& parser);
 Action define_take(Parser& parser);
 Action define_top(Parser& parser);
 Action define_shards(Parser& parser);

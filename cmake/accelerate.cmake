@@ -3,10 +3,12 @@
 
 find_program(CRAWLSTORE_CCACHE ccache)
 if(CRAWLSTORE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # A fresh clone elsewhere finds what an earlier one compiled; precompiled headers take part.
+  # A fresh clone elsewhere finds what an earlier one compiled; precompiled headers take part. The
+  # option left out says where the clone is, which its effect keeps out of what is compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros ${CRAWLSTORE_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_IGNOREOPTIONS=-ffile-prefix-map=*
+      ${CRAWLSTORE_CCACHE})
 endif()
 
 find_program(CRAWLSTORE_MOLD mold)

@@ -34,6 +34,9 @@ Broken check_segments(const PagesTable& table) {
   if (static_cast<bool>(table.keys) != table.has_urls) {
     return "pages with URLs have no keys, or the other way round";
   }
+  if (table.contents && (!table.has_contents || table.page_count == 0)) {
+    return "there are keys of contents, but no index of them";
+  }
   if (table.fresh_keys && !table.keys) return "there are fresh keys, but no drum of keys";
   if (static_cast<bool>(table.origins) != (table.has_urls && table.page_count != 0)) {
     return "pages with URLs have no origins, or the other way round";
@@ -47,8 +50,8 @@ Broken check_segments(const PagesTable& table) {
   if (table.link_count != 0 && (!table.out_links || !table.in_links)) {
     return "there are links, but not both logs of links";
   }
-  std::array ids{table.keys,     table.origins,    table.records, table.out_links,
-                 table.in_links, table.gone_links, table.events,  table.fresh_keys};
+  std::array ids{table.keys,       table.origins, table.records,    table.out_links, table.in_links,
+                 table.gone_links, table.events,  table.fresh_keys, table.contents};
   auto* const first =
       std::upper_bound((std::sort(ids.begin(), ids.end()), ids.begin()), ids.end(), SegmentId{});
   return std::adjacent_find(first, ids.end()) == ids.end() ? nullptr : "a segment is named twice";
@@ -59,12 +62,14 @@ Broken check_segments(const PagesTable& table) {
 std::vector<std::byte> encode_pages_table(const PagesTable& table) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(fb::CreatePagesDirect(
-      builder, table.has_urls ? kPagesHaveUrls : 0, table.page_count, table.crawled_count,
-      table.link_count, table.event_count, table.superstep_count, table.collision_count,
-      table.unparsed_count, table.keys.value, table.origins.value, table.records.value,
-      table.out_links.value, table.in_links.value, table.gone_links.value, table.events.value,
-      table.fresh_keys.value, table.normalizer.empty() ? nullptr : table.normalizer.c_str(),
-      table.elsewhere_count));
+      builder,
+      (table.has_urls ? kPagesHaveUrls : 0) | (table.has_contents ? kPagesHaveContents : 0),
+      table.page_count, table.crawled_count, table.link_count, table.event_count,
+      table.superstep_count, table.collision_count, table.unparsed_count, table.keys.value,
+      table.origins.value, table.records.value, table.out_links.value, table.in_links.value,
+      table.gone_links.value, table.events.value, table.fresh_keys.value,
+      table.normalizer.empty() ? nullptr : table.normalizer.c_str(), table.elsewhere_count,
+      table.contents.value));
   return padded_bytes(builder);
 }
 
@@ -74,11 +79,12 @@ Result<PagesTable> parse_pages_table(std::span<const std::byte> bytes) {
     return fail(Errc::kSegmentInvalid, "a page database is not a FlatBuffer of its schema", 0);
   }
   const fb::Pages& from = *input.root();
-  if ((from.flags() & ~kPagesHaveUrls) != 0) {
+  if ((from.flags() & ~(kPagesHaveUrls | kPagesHaveContents)) != 0) {
     return fail(Errc::kSegmentInvalid, "a flag of a page database is unknown", 0);
   }
   PagesTable table;
-  table.has_urls = from.flags() == kPagesHaveUrls;
+  table.has_urls = (from.flags() & kPagesHaveUrls) != 0;
+  table.has_contents = (from.flags() & kPagesHaveContents) != 0;
   table.page_count = from.page_count();
   table.crawled_count = from.crawled_count();
   table.link_count = from.link_count();
@@ -96,6 +102,7 @@ Result<PagesTable> parse_pages_table(std::span<const std::byte> bytes) {
   table.fresh_keys = {from.fresh_keys()};
   table.normalizer = view_of(from.normalizer());
   table.elsewhere_count = from.elsewhere_count();
+  table.contents = {from.contents()};
   Broken broken = check_counts(table);
   if (broken == nullptr) broken = check_normalizer(table);
   if (broken == nullptr) broken = check_segments(table);

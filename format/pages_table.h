@@ -26,6 +26,8 @@ inline constexpr std::uint64_t kPagesTableBytesMax = 65536;
 
 /// Of the flags: pages have URLs.
 inline constexpr std::uint32_t kPagesHaveUrls = 1;
+/// And: there is an index of contents, which may be empty.
+inline constexpr std::uint32_t kPagesHaveContents = 2;
 
 struct PagesTable {
   bool has_urls = true;               ///< false: pages are known by index only
@@ -44,8 +46,10 @@ struct PagesTable {
   SegmentId in_links;
   SegmentId gone_links;
   SegmentId events;
-  SegmentId fresh_keys;    ///< keys that are not in the drum; 0: none
-  std::string normalizer;  ///< of URLs; empty: normalisation version 2
+  SegmentId fresh_keys;       ///< keys that are not in the drum; 0: none
+  std::string normalizer;     ///< of URLs; empty: normalisation version 2
+  bool has_contents = false;  ///< whether there is an index of contents
+  SegmentId contents;         ///< its keys; 0: it has none
   friend bool operator==(const PagesTable&, const PagesTable&) = default;
 };
 

@@ -55,9 +55,10 @@ inline constexpr std::uint64_t kQueueFeature = 16;     // kinds 15 and 16
 inline constexpr std::uint64_t kFrontierFeature = 32;  // kinds 17 to 20
 inline constexpr std::uint64_t kValuesFeature = 64;    // kind 21
 inline constexpr std::uint64_t kShardsFeature = 128;   // pages of other shards
+inline constexpr std::uint64_t kContentsFeature = 256;  // kind 22
 inline constexpr std::uint64_t kKnownIncompat = kDrumFeature | kPagesFeature | kFreshKeysFeature |
                                                 kScoresFeature | kQueueFeature | kFrontierFeature |
-                                                kValuesFeature | kShardsFeature;
+                                                kValuesFeature | kShardsFeature | kContentsFeature;
 
 ///   known_incompat  the bits of the kinds that the caller knows
 ///   errors          kUnknownFeature; kReadOnlyFeature only when `for_writing`

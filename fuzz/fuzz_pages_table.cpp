@@ -27,9 +27,10 @@ void check_segments(const PagesTable& table) {
   require(static_cast<bool>(table.records) == (table.page_count != 0));
   require(static_cast<bool>(table.events) == (table.event_count != 0));
   require(table.link_count == 0 || (table.out_links && table.in_links));
+  require(!table.contents || (table.has_contents && table.page_count != 0));
   std::set<SegmentId> ids;
   for (const SegmentId id : {table.keys, table.origins, table.records, table.out_links,
-                             table.in_links, table.gone_links, table.events}) {
+                             table.in_links, table.gone_links, table.events, table.contents}) {
     require(!id || ids.insert(id).second);
   }
 }

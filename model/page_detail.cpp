@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <crawlstore/page_copies.h>
 #include <crawlstore/page_key.h>
 
 #include "model/page_fields.h"
@@ -89,6 +90,17 @@ void add_scores(const PageView& view, std::uint64_t index, std::vector<Field>& f
   }
 }
 
+/// The other pages that have its content.
+Result<std::vector<std::uint64_t>> copies_of(const PageView& view, const PageInfo& page) {
+  std::vector<std::uint64_t> copies;
+  const auto note = [&](std::uint64_t index) {
+    if (index != page.index) copies.push_back(index);
+    return true;
+  };
+  CRAWLSTORE_TRY(for_each_page_of_content(view, page.content_hash, note));
+  return copies;
+}
+
 PageList shared_list(std::vector<std::uint64_t> pages) {
   return std::make_shared<const std::vector<std::uint64_t>>(std::move(pages));
 }
@@ -129,6 +141,7 @@ Result<PageDetail> page_detail(const PageView& view, std::uint64_t index) {
   detail.path = list_of(path_from_seed(view, index));
   detail.out_links = list_of(view.out_links(index));
   detail.in_links = list_of(view.in_links(index));
+  if (page && view.info().has_content_index) detail.copies = list_of(copies_of(view, *page));
   detail.fields = page ? fields_of(*page, detail) : readable_fields(view, index, detail);
   add_scores(view, index, detail.fields);
   detail.page = page ? std::move(*page) : readable_page(view, index);

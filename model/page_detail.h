@@ -30,6 +30,7 @@ struct PageDetail {
   PageList path;              ///< path_from_seed()
   PageList out_links;         ///< ascending
   PageList in_links;          ///< ascending; like the other lists nullptr where it is damaged
+  PageList copies;  ///< others of its content, ascending; nullptr without an index of contents
   std::vector<Error> problems;  ///< why something is not there
 };
 

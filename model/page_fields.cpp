@@ -193,11 +193,11 @@ void append_page_json(std::string& to, const PageInfo& page,
 }
 
 std::vector<Column> page_columns(const std::optional<NamedScore>& score) {
-  std::vector<Column> columns{{"index", Unit::kId},           {"state", Unit::kText},
-                              {"crawl_count", Unit::kId},     {"change_count", Unit::kId},
-                              {"first_crawl", Unit::kTimeUs}, {"last_crawl", Unit::kTimeUs},
-                              {"http_status", Unit::kId},     {"failure_count", Unit::kId},
-                              {"score", Unit::kExact},        {"depth", Unit::kCount}};
+  std::vector<Column> columns{
+      {"index", Unit::kId},        {"state", Unit::kText},         {"crawl_count", Unit::kId},
+      {"change_count", Unit::kId}, {"first_crawl", Unit::kTimeUs}, {"last_crawl", Unit::kTimeUs},
+      {"http_status", Unit::kId},  {"failure_count", Unit::kId},   {"score", Unit::kExact},
+      {"depth", Unit::kCount},     {"content_hash", Unit::kText}};
   if (score) columns.push_back({heading(*score), Unit::kScore});
   columns.push_back({"url", Unit::kText});
   return columns;
@@ -213,7 +213,8 @@ std::vector<Cell> page_cells(const PageInfo& page, const std::optional<NamedScor
                           http_status_cell(page),
                           std::uint64_t{page.failure_count},
                           score_value(page.score),
-                          std::uint64_t{page.depth}};
+                          std::uint64_t{page.depth},
+                          page.content_hash.empty() ? Cell{} : Cell{hash_text(page)}};
   if (score) cells.push_back(score->value ? Cell(*score->value) : Cell());
   cells.emplace_back(page.url);
   return cells;

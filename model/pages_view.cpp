@@ -78,7 +78,8 @@ Table page_databases_table(const std::vector<PagesInfo>& databases) {
                {"record_bytes", Unit::kBytes},
                {"out_link_bytes", Unit::kBytes},
                {"in_link_bytes", Unit::kBytes},
-               {"edit_bytes", Unit::kBytes}},
+               {"edit_bytes", Unit::kBytes},
+               {"content_bytes", Unit::kBytes}},
               {}};
   for (const PagesInfo& info : databases) {
     table.rows.push_back({info.name,           info.id.value,          info.has_urls,
@@ -87,7 +88,7 @@ Table page_databases_table(const std::vector<PagesInfo>& databases) {
                           info.event_count,    info.collision_count,   info.unparsed_count,
                           info.normalizer,     info.superstep_count,   info.key_bytes,
                           info.origin_bytes,   info.record_bytes,      info.out_link_bytes,
-                          info.in_link_bytes,  info.event_bytes});
+                          info.in_link_bytes,  info.event_bytes,       info.content_bytes});
   }
   return table;
 }

@@ -16,22 +16,24 @@ RUN_END = struct.Struct('<4sHHQQQQQQQ')
 FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
 SLOTS = ((0, 0, 16384), (1, 0, 32768), (0, 1, 49152), (1, 1, 65536))
 ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
-KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 255}
+KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 511}
 KINDS = {1: ('drum', 1), 2: ('drum_partition', 1), 3: ('drum_key_log', 2),
          4: ('drum_aux_log', 2), 5: ('drum_results', 2), 6: ('pages', 1), 7: ('page_origins', 2),
          8: ('page_records', 3), 9: ('out_links', 2), 10: ('in_links', 2), 11: ('gone_links', 2),
          12: ('page_events', 2), 13: ('fresh_keys', 2), 14: ('score_array', 1),
          15: ('queue', 1), 16: ('queue_entries', 2), 17: ('frontier', 1),
          18: ('frontier_groups', 2), 19: ('frontier_items', 2), 20: ('frontier_steps', 2),
-         21: ('values', 1)}
+         21: ('values', 1), 22: ('page_contents', 2)}
 ALONE = DRUM, PAGES, QUEUE, FRONTIER = 1, 6, 15, 17  # the kinds that own all others
 FRESH_KEYS, SCORE_ARRAY, QUEUE_ENTRIES = 13, 14, 16
 FRONTIER_GROUPS, FRONTIER_ITEMS, FRONTIER_STEPS, VALUES = 18, 19, 20, 21
+PAGE_CONTENTS = 22
 NAMED = {*ALONE, SCORE_ARRAY, VALUES}
+CONTENTS_BIT = 1 << 8
 # The first of bits 1 to 6.
 FEATURE_KINDS = (PAGES, FRESH_KEYS, SCORE_ARRAY, QUEUE, FRONTIER, VALUES)
 OWNERS = {kind: 0 if kind in (*ALONE, VALUES) else max(owner for owner in ALONE if owner < kind)
-          for kind in KINDS}
+          for kind in KINDS} | {PAGE_CONTENTS: PAGES}
 BLOB, LOG, TILED = 1, 2, 3
 CLASSES = {BLOB: 'blob', LOG: 'log', TILED: 'tiled'}
 FAN_OUT, TILE_LEVEL_MAX = 64, 4
@@ -458,7 +460,8 @@ class CrawlFile:
         demand(len(set(names)) == len(names), 'rule 13: names')
         kinds = {0: 0, **{s.id: s.kind for s in segments}}
         demand(all(kinds.get(s.owner) == OWNERS[s.kind] for s in segments), 'rule 12: owners')
-        needed = {1 << sum(s.kind >= first for first in FEATURE_KINDS) for s in segments}
+        needed = {CONTENTS_BIT if s.kind == PAGE_CONTENTS else
+                  1 << sum(s.kind >= first for first in FEATURE_KINDS) for s in segments}
         demand(all(sb.features_incompat & bit for bit in needed), 'Feature bits rule 3')
 
     # Runs

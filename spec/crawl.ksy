@@ -442,6 +442,7 @@ types:
             segment_kind::frontier_items: item_run
             segment_kind::frontier_steps: step_run
             segment_kind::values: small_values
+            segment_kind::page_contents: partition
       payload_padding:
         io: _root._io
         pos: offset_bytes + payload_bytes
@@ -800,7 +801,7 @@ types:
     doc-ref: spec/format.md#pages
     seq:
       - {id: root, type: fb_root}
-      - {id: flags, type: 'fb_number(root.table, 0, 4)', doc: '1: pages have URLs'}
+      - {id: flags, type: 'fb_number(root.table, 0, 4)', doc: '1: pages have URLs; 2: an index of contents'}
       - {id: page_count, type: 'fb_number(root.table, 1, 8)'}
       - {id: crawled_count, type: 'fb_number(root.table, 2, 8)'}
       - {id: link_count, type: 'fb_number(root.table, 3, 8)'}
@@ -818,6 +819,7 @@ types:
       - {id: fresh_keys, type: 'fb_number(root.table, 15, 8)'}
       - {id: normalizer, type: 'fb_string(root.table, 16)'}
       - {id: elsewhere_count, type: 'fb_number(root.table, 17, 8)'}
+      - {id: contents, type: 'fb_number(root.table, 18, 8)'}
 
   uint:
     doc: A number of `size` bytes, not signed; 0 of no bytes.
@@ -1520,6 +1522,7 @@ enums:
     19: frontier_items
     20: frontier_steps
     21: values
+    22: page_contents
   step_kind:
     1: clock
     2: group

@@ -4,7 +4,7 @@ import struct
 from collections import namedtuple
 
 import lz4_block
-from container import FRESH_KEYS, CrawlError, up, valid_name
+from container import FRESH_KEYS, PAGE_CONTENTS, CrawlError, up, valid_name
 from flatbuf import Buffer, Malformed
 
 VALUE_MAX, AUX_MAX, M64 = 16777216, 67108864, (1 << 64) - 1
@@ -289,7 +289,8 @@ def parse_result_run(payload, record_count=None):
 
 
 PARSERS = {1: lambda payload, _: parse_drum(payload), 2: parse_partition, 3: parse_key_run,
-           4: parse_aux_run, 5: parse_result_run, FRESH_KEYS: parse_partition}
+           4: parse_aux_run, 5: parse_result_run, FRESH_KEYS: parse_partition,
+           PAGE_CONTENTS: parse_partition}
 
 
 def check_drum(segment, drum, segments, parsed):

@@ -6,11 +6,12 @@ from collections import namedtuple
 import crawl_events
 import dense_links
 import zstd_frame
-from container import DRUM, FRESH_KEYS, SCORE_ARRAY, CrawlError, up, valid_name
+from container import DRUM, FRESH_KEYS, PAGE_CONTENTS, SCORE_ARRAY, CrawlError, up, valid_name
 from dense_links import PAGE_MAX
 from drum import ascends, cut, demand
 from flatbuf import Buffer, Malformed
 from url import page_key
+from xxh3 import xxh3_64
 
 PAGES_MAX, M64 = 1 << 40, (1 << 64) - 1
 URL_MAX, HASH_MAX, MESSAGE_MAX = 16777216, 64, 67108864
@@ -23,7 +24,8 @@ EVENTS = crawl_events.KINDS
 
 Pages = namedtuple('Pages', 'flags page_count crawled_count link_count event_count '
                    'superstep_count collision_count unparsed_count keys origins records out_links '
-                   'in_links gone_links events fresh_keys normalizer elsewhere_count')
+                   'in_links gone_links events fresh_keys normalizer elsewhere_count '
+                   'contents')
 OriginRun = namedtuple('OriginRun', 'first_page origins')           # origins: [Origin]
 Origin = namedtuple('Origin', 'url linked_from depth by_redirect')  # linked_from: None of none
 # first_crawl and last_crawl: None if there was none; score: the bits of it
@@ -39,21 +41,22 @@ def parse_pages(payload):
         demand(len(payload) % 8 == 0, 'Pages rule 1: length')
         root = Buffer(payload).root()
         pages = Pages(root.scalar(0, 'I'), *(root.scalar(n, 'Q') for n in range(1, 16)),
-                      root.string(16), root.scalar(17, 'Q'))
+                      root.string(16), *(root.scalar(n, 'Q') for n in (17, 18)))
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Pages rule 1: %s' % error) from None
-    demand(pages.flags <= 1, 'Pages rule 1: flags')
-    demand(valid_name(pages.normalizer) and (pages.flags or not pages.normalizer),
+    demand(pages.flags <= 3, 'Pages rule 1: flags')
+    demand(valid_name(pages.normalizer) and (pages.flags & 1 or not pages.normalizer),
            'Pages rule 1: normalizer')
     demand(pages.crawled_count + pages.elsewhere_count <= pages.page_count <= PAGES_MAX and
            (pages.page_count or not pages.link_count), 'Pages rule 2')
-    demand((pages.keys == 0) == (pages.flags == 0) and
+    demand((pages.keys == 0) == (pages.flags & 1 == 0) and
+           (not pages.contents or pages.flags & 2 and pages.page_count) and
            (pages.keys or not pages.fresh_keys) and
            (pages.origins == 0) == (pages.keys == 0 or pages.page_count == 0) and
            (pages.records == 0) == (pages.page_count == 0) and
            (pages.events == 0) == (pages.event_count == 0) and
            (not pages.link_count or pages.out_links and pages.in_links), 'Pages rule 3')
-    named = [i for i in pages[8:16] if i]
+    named = [i for i in (*pages[8:16], pages.contents) if i]
     demand(len(set(named)) == len(named), 'Pages rule 4')
     return pages
 
@@ -399,6 +402,7 @@ def check_pages(segment, segments, parsed, key_seed):
     records = [record for tile in runs('records', 8) for record in tile]
     link_runs = [runs(*way) for way in (('out_links', 9), ('in_links', 10), ('gone_links', 11))]
     events = [event for run in runs('events', 12) for event in run]
+    contents = runs('contents', PAGE_CONTENTS)
     demand(all(s.id in named for s in segments.values()
                if s.owner == segment.id and s.kind != SCORE_ARRAY),
            'Pages rule 5: a segment that its page database does not name')
@@ -422,7 +426,20 @@ def check_pages(segment, segments, parsed, key_seed):
                for target in links), 'Pages rule 10, Links rule 2: in-links')
     demand(all(it.index == 0 if keys and not it.url else keys or not it.url
                for event in events for it in [event] + event.links), 'Pages rule 11')
+    if pages.flags & 2:
+        check_contents(pages, contents, records, key_seed)
     return Content(origins, records, out_links, in_links, events)
+
+
+def check_contents(pages, runs, records, key_seed):
+    """Pages rule 12."""
+    demand(all((run.key_bytes, run.value_bytes) == (16, 0) for run in runs), 'Pages rule 12: keys')
+    keys = [key for run in runs for key, _ in run.keys]
+    demand(len(set(keys)) == len(keys), 'Pages rule 12: a key in two runs')
+    demand(all(key & M64 < pages.page_count for key in keys), 'Pages rule 12: index')
+    asked = {xxh3_64(record.content_hash, key_seed) << 64 | index
+             for index, record in enumerate(records) if record.content_hash}
+    demand(asked <= set(keys), 'Pages rule 12: a content without a key')
 
 
 def check_keys(pages, drum, fresh, parsed, origins, key_seed):

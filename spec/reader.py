@@ -157,6 +157,14 @@ def scores_json(segment, array):
             'residuals': list(array.residuals)}
 
 
+def contents_json(fields, parsed):
+    """Of a page database with an index of contents."""
+    if not fields.flags & 2:
+        return {}
+    return {'contents': [[key_json(run, key) for key, _ in run.keys]
+                         for run in parsed.get(fields.contents, [])]}
+
+
 def page_database_json(segment, segments, parsed, content):
     """Of pages, those with a URL, a state other than known, or a score other than 0."""
     fields = parsed[segment.id][0]
@@ -164,9 +172,9 @@ def page_database_json(segment, segments, parsed, content):
     origins = content.origins or [pages.Origin(b'', None, 0, False)] * fields.page_count
     shown = [(i, r, o) for i, (r, o) in enumerate(zip(content.records, origins))
              if o.url or r.state or score_of(r)]
-    return {'id': segment.id, 'name': segment.name.decode(), 'has_urls': fields.flags == 1,
+    return {'id': segment.id, 'name': segment.name.decode(), 'has_urls': fields.flags & 1 == 1,
             'normalizer': fields.normalizer.decode(),
-            **{name: getattr(fields, name) for name in same},
+            **{name: getattr(fields, name) for name in same}, **contents_json(fields, parsed),
             'events': [event_json(event) for event in content.events],
             'fresh_keys': [fresh_json(run) for run in parsed.get(fields.fresh_keys, [])],
             'in_links': links_json(content.in_links), 'out_links': links_json(content.out_links),

@@ -59,7 +59,7 @@ struct KindPlace {
   std::size_t shade;
 };
 
-/// By number of the kind, as the registry of segment kinds counts; the last five are not given yet.
+/// By number of the kind, as the registry of segment kinds counts; the last four are not given yet.
 /// The four kinds of frontiers have the hue of queues, small values that of scores.
 constexpr auto kKindPlaces = std::to_array<KindPlace>({
     {KindGroup::kFile, 0},   {KindGroup::kDrum, 0},   {KindGroup::kDrum, 1},
@@ -69,8 +69,8 @@ constexpr auto kKindPlaces = std::to_array<KindPlace>({
     {KindGroup::kPages, 3},  {KindGroup::kPages, 4},  {KindGroup::kScores, 0},
     {KindGroup::kQueues, 0}, {KindGroup::kQueues, 1}, {KindGroup::kQueues, 2},
     {KindGroup::kQueues, 4}, {KindGroup::kQueues, 5}, {KindGroup::kQueues, 3},
-    {KindGroup::kScores, 2}, {KindGroup::kDrum, 5},   {KindGroup::kDrum, 6},
-    {KindGroup::kPages, 5},  {KindGroup::kLinks, 3},  {KindGroup::kScores, 1},
+    {KindGroup::kScores, 2}, {KindGroup::kPages, 5},  {KindGroup::kDrum, 5},
+    {KindGroup::kDrum, 6},   {KindGroup::kLinks, 3},  {KindGroup::kScores, 1},
 });
 static_assert(kKindPlaces.size() == kKindColoursMax + 1);
 

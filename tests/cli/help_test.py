@@ -11,8 +11,8 @@ import command
 
 VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
          "import", "export", "pages", "page", "links", "rank", "top", "queue", "next",
-         "frontier", "schedule", "take", "done", "shards", "values", "forget", "merge", "compact",
-         "snapshot", "recover", "rollback", "completion"]
+         "frontier", "schedule", "take", "done", "shards", "supersteps", "values", "forget",
+         "merge", "compact", "snapshot", "recover", "rollback", "completion"]
 
 
 class Help(command.CommandTest):

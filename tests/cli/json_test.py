@@ -25,7 +25,8 @@ RULE = [(r"score:.+", "number"), (r"rank:.+", "ordinal"), (r"(.+_)?hex", "hex"),
         (r"rank|depth|pid|pass|born|owner|segment|iteration|linked_from|http_status|first_page|"
          r"first_logged_request|format_version|end_page|step", "ordinal"),
         (r"merge_requests|partition_keys_max", "count"),  # names of spec/format.md
-        (r"damping|precision|residual|sum|l1_distance|score_change_max|"
+        (r"balance|error_mean|error_max|error_by_pages|"
+         r"damping|precision|residual|sum|l1_distance|score_change_max|"
          r"expected_false_duplicates|(.+_)?(score|priority)", "number")]
 
 

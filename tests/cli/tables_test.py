@@ -75,7 +75,7 @@ class Tables(pages_command.PagesTest):
                          b"id  id\n")
 
     def test_refuse_columns_that_are_not_there_and_list_those_that_are(self):
-        for words, names in ((["pages", "x.crawl"], "index, state, .*depth, url"),
+        for words, names in ((["pages", "x.crawl"], "index, state, .*depth, content_hash, url"),
                              (["links", "x.crawl", "#0"], "index, url"),
                              (["segments", "x.crawl"], "id, kind, .*")):
             self.refuse(2, f"no column `ur`; the columns are {names}\n$",

@@ -222,9 +222,12 @@ void add_drums(Seeds& seeds) {
   pages.has_urls = false;
   seeds["fuzz_pages_table/indexes"] = encode_pages_table(pages);
   seeds["fuzz_pages_table/full"] = encode_pages_table(
-      {true, 100, 40, 0, 250, 3, 7, 1, 2, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {}, ""});
-  seeds["fuzz_pages_table/fresh_keys"] = encode_pages_table(
-      {true, 100, 40, 0, 250, 3, 7, 1, 2, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, "raw"});
+      {true, 100, 40, 0, 250, 3, 7, 1, 2, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {}, "", false, {}});
+  seeds["fuzz_pages_table/fresh_keys"] =
+      encode_pages_table({true, 100, 40,  0,   250, 3,   7,   1,     2,     {2},
+                          {3},  {4}, {5}, {6}, {7}, {8}, {9}, "raw", false, {}});
+  seeds["fuzz_pages_table/contents"] = encode_pages_table(
+      {true, 9, 4, 0, 0, 0, 7, 1, 2, {2}, {3}, {4}, {}, {}, {}, {}, {}, "", true, {10}});
 }
 
 void add_events(Seeds& seeds) {

@@ -26,6 +26,8 @@ PagesTable sample() {
   table.gone_links = {7};
   table.events = {8};
   table.normalizer = "my own";
+  table.has_contents = true;
+  table.contents = {9};
   return table;
 }
 
@@ -68,6 +70,8 @@ TEST(PagesTable, RefusesWhatContradictsItself) {
       [](auto& t) { t.crawled_count = t.page_count + 1; },
       [](auto& t) { t.elsewhere_count = t.page_count - t.crawled_count + 1; },
       [](auto& t) { t.elsewhere_count = ~std::uint64_t{0}; },
+      [](auto& t) { t.has_contents = false; },
+      [](auto& t) { t.contents = t.records; },
       [](auto& t) { t.keys = {}; },
       [](auto& t) {
         t.has_urls = false;

@@ -161,7 +161,7 @@ TEST(Registry, ListsTheSegmentKinds) {
     EXPECT_EQ(name_of(kind->rule.kind), row.at(1));
     EXPECT_EQ(find_segment_kind(row.at(1)), kind->rule.kind);
   }
-  EXPECT_EQ(name_of(SegmentKind{22}), "unknown");
+  EXPECT_EQ(name_of(SegmentKind{23}), "unknown");
 }
 
 TEST(Registry, ListsTheStorageClasses) {

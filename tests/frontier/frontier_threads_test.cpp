@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// covers: P21
 #include <set>
 #include <thread>
 #include <vector>

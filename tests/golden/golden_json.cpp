@@ -21,6 +21,7 @@
 #include "format/queue_table.h"
 #include "format/score_array.h"
 #include "format/step_run.h"
+#include "pages/content_index.h"
 #include "pages/fresh_keys.h"
 
 namespace crawlstore::testing {
@@ -222,19 +223,20 @@ Result<json> links_of(const PageView& view, bool incoming) {
   }
 }
 
-/// Of a page database, run by run.
-Result<json> fresh_keys_of(const Snapshot& snapshot, SegmentId pages) {
+/// Of a page database, run by run: the keys of such logs, and their values.
+Result<json> keys_of(const Snapshot& snapshot, SegmentId pages, SegmentKind kind,
+                     drum::Shape shape) {
   json all = json::array();
   container::Reader& reader = Inside::of(snapshot);
   std::vector<format::SegmentEntry> logs;
   reader.directory().for_each_segment([&](const format::SegmentEntry& entry) {
-    if (entry.kind == SegmentKind::kFreshKeys && entry.owner == pages) logs.push_back(entry);
+    if (entry.kind == kind && entry.owner == pages) logs.push_back(entry);
   });
   for (const auto& log : logs) {
     for (const auto& run : log.runs) {
       auto keys = drum::PartitionKeys::open(
           *reader.storage(), container::run_name(reader.identity(), log.id, run.run_id), run,
-          crawlstore::pages::kPageKeyShape);
+          shape);
       if (!keys) return tl::unexpected<Error>(keys.error());
       all.push_back({{"keys", json::array()}, {"values", json::array()}});
       for (; !(*keys)->at_end();) {
@@ -244,6 +246,18 @@ Result<json> fresh_keys_of(const Snapshot& snapshot, SegmentId pages) {
       }
     }
   }
+  return all;
+}
+
+Result<json> fresh_keys_of(const Snapshot& snapshot, SegmentId pages) {
+  return keys_of(snapshot, pages, SegmentKind::kFreshKeys, crawlstore::pages::kPageKeyShape);
+}
+
+Result<json> contents_of(const Snapshot& snapshot, SegmentId pages) {
+  CRAWLSTORE_TRY(const auto runs, keys_of(snapshot, pages, SegmentKind::kPageContents,
+                                          crawlstore::pages::kContentKeyShape));
+  json all = json::array();
+  for (const json& run : runs) all.push_back(run["keys"]);
   return all;
 }
 
@@ -340,6 +354,8 @@ Result<json> pages_of(const Snapshot& snapshot) {
                    {"fresh_keys", *fresh_keys},
                    {"scores", scores},
                    {"events", events}});
+    if (!info.has_content_index) continue;
+    CRAWLSTORE_TRY(all.back()["contents"], contents_of(snapshot, info.id));
   }
   return all;
 }

@@ -137,7 +137,8 @@ def pages_of(segment, runs, segments):
     """runs: of each segment id, its runs."""
     table = segment["runs"][0]["payload"]
     log = {name: runs.get(table[name], []) for name in
-           ("origins", "records", "out_links", "in_links", "gone_links", "events", "fresh_keys")}
+           ("origins", "records", "out_links", "in_links", "gone_links", "events", "fresh_keys",
+            "contents")}
     records = [it for run in log["records"] for tile in tree_of(run)[0]
                for it in records_of(tile["tile"])]
     origins = [it for run in log["origins"] for it in origins_of(run["payload"])]
@@ -147,8 +148,10 @@ def pages_of(segment, runs, segments):
     pages = [{**origin, **record} for origin, record in zip(origins, records)]
     same = ("crawled_count", "link_count", "superstep_count", "collision_count", "normalizer",
             "unparsed_count")
-    return {"id": segment["id"], "name": segment["name"], "has_urls": table["flags"] == 1,
+    contents = [ksy_keys.partition_of(run["payload"])[0] for run in log["contents"]]
+    return {"id": segment["id"], "name": segment["name"], "has_urls": table["flags"] & 1 == 1,
             **{name: table[name] for name in same},
+            **({"contents": contents} if table["flags"] & 2 else {}),
             "pages": [it for it in pages if it["url"] or it["state"] != "known" or it["score"]],
             "out_links": combined([(log["out_links"], lambda _, row: row)]),
             "in_links": combined([(log["in_links"], set.union),

@@ -28,7 +28,7 @@ import lz4_block  # noqa: E402
 KINDS = [None, "drum", "drum_partition", "drum_key_log", "drum_aux_log", "drum_results",
          "pages", "page_origins", "page_records", "out_links", "in_links", "gone_links",
          "page_events", "fresh_keys", "score_array", "queue", "queue_entries", "frontier",
-         "frontier_groups", "frontier_items", "frontier_steps", "values"]
+         "frontier_groups", "frontier_items", "frontier_steps", "values", "page_contents"]
 CLASSES = [None, "blob", "log", "tiled"]
 OPERATIONS = ["check", "update", "check_update"]
 # Without checksums the torn copy, whose first fields are whole, looks like the winner.

@@ -162,7 +162,7 @@ void add_identity_and_superblock(Maker& make) {
   make.raw("file_shorter_than_high_water", Errc::kTruncated, "keys_and_pending",
            [](Bytes& b) { b.resize(format::kDataStart + 4096); });
   make.superblock("feature_incompat_unknown", Errc::kUnknownFeature,
-                  [](auto& s) { s.features_incompat |= 256; });
+                  [](auto& s) { s.features_incompat |= 512; });
   make.superblock("feature_incompat_highest", Errc::kUnknownFeature,
                   [](auto& s) { s.features_incompat |= std::uint64_t{1} << 63; });
   make.superblock("superblock_generation_over_limit", Errc::kSuperblockDamaged,

@@ -21,7 +21,7 @@ void add_directory(Maker& make) {
         [](auto& e) { e.storage_class = StorageClass::kLog; });
   entry("directory_storage_class_unknown", SegmentKind::kPageRecords,
         [](auto& e) { e.storage_class = StorageClass{4}; });
-  entry("directory_kind_22", SegmentKind::kPageEvents, [](auto& e) { e.kind = SegmentKind{22}; });
+  entry("directory_kind_23", SegmentKind::kPageEvents, [](auto& e) { e.kind = SegmentKind{23}; });
   entry("directory_pages_with_owner", SegmentKind::kPages, [](auto& e) { e.owner = {2}; });
   entry("directory_origins_without_owner", SegmentKind::kPageOrigins,
         [](auto& e) { e.owner = {0}; });
@@ -53,6 +53,8 @@ void add_directory(Maker& make) {
   make.directory("feature_bit_of_fresh_keys_missing", "pages_fresh_keys", [](auto& f) {
     f.superblock.features_incompat = format::kDrumFeature | format::kPagesFeature;
   });
+  make.directory("feature_bit_of_contents_missing", "pages_contents",
+                 [](auto& f) { f.superblock.features_incompat &= ~format::kContentsFeature; });
   make.directory("directory_fresh_keys_as_blob", "pages_fresh_keys", [](auto& f) {
     f.segment(SegmentKind::kFreshKeys).storage_class = StorageClass::kBlob;
   });
@@ -72,7 +74,7 @@ void add_tables(Maker& make) {
   bytes("pages_flag_unknown", [](Bytes& b) {
     const auto table = format::load<std::uint32_t>(b.data());
     const auto vtable = table - format::load<std::uint32_t>(&b[table]);
-    put<std::uint32_t>(b, table + format::load<std::uint16_t>(&b[vtable + 4]), 3);
+    put<std::uint32_t>(b, table + format::load<std::uint16_t>(&b[vtable + 4]), 5);
   });
   pages("pages_over_2_to_40", [](auto& t) { t.page_count = (std::uint64_t{1} << 40) + 1; });
   pages("pages_crawled_over_pages", [](auto& t) { t.crawled_count = t.page_count + 1; });
@@ -330,6 +332,44 @@ void add_fresh_keys(Maker& make) {
   });
 }
 
+/// An index of contents that breaks a rule.
+void add_contents(Maker& make) {
+  const auto table = [&make](const std::string& name,
+                             const std::function<void(format::PagesTable&)>& change) {
+    make.pages(name, "pages_contents", change);
+  };
+  table("pages_contents_without_index", [](auto& t) { t.has_contents = false; });
+  table("pages_contents_missing", [](auto& t) { t.contents = {7777}; });
+  table("pages_contents_named_twice", [](auto& t) { t.contents = t.origins; });
+  table("pages_contents_not_named", [](auto& t) { t.contents = {0}; });
+  const auto log = [&make](const std::string& name,
+                           const std::function<void(CraftedFile&, format::SegmentEntry&)>& change) {
+    make.directory(
+        name, "pages_contents",
+        [&](CraftedFile& f) { change(f, f.segment(SegmentKind::kPageContents)); },
+        Errc::kSegmentInvalid);
+  };
+  const auto one_key = [](CraftedFile& f, format::SegmentEntry& entry, std::uint64_t page,
+                          std::int32_t value_bytes) {
+    const std::vector<std::uint64_t> head{7};
+    const std::vector<std::uint64_t> tail{page};
+    const auto bytes = static_cast<std::size_t>(value_bytes);
+    Bytes payload;
+    format::encode_wide_key_block(head, tail, {value_bytes, Bytes(bytes), {}}, payload);
+    format::encode_partition_tail({{7}, {0}, {page}}, 1, 7, value_bytes, payload.size(), payload);
+    f.set_payload(entry, payload, 1);
+    entry.runs[1].record_count = 1;
+  };
+  log("content_of_no_page", [&](auto& f, auto& entry) { one_key(f, entry, 99, 0); });
+  log("contents_with_values", [&](auto& f, auto& entry) { one_key(f, entry, 0, 8); });
+  log("content_in_two_runs", [](CraftedFile& f, format::SegmentEntry& entry) {
+    const Bytes first = f.payload(entry);
+    f.set_payload(entry, first, 1);
+    entry.runs[1].record_count = entry.runs[0].record_count;
+  });
+  log("content_lost", [](CraftedFile&, format::SegmentEntry& entry) { entry.runs.pop_back(); });
+}
+
 }  // namespace
 
 void add_rejected_pages(Maker& make) {
@@ -339,6 +379,7 @@ void add_rejected_pages(Maker& make) {
   add_page_keys(make);
   add_fresh_key_names(make);
   add_fresh_keys(make);
+  add_contents(make);
 }
 
 }  // namespace crawlstore::testing

@@ -334,6 +334,24 @@ std::vector<std::byte> fresh_keys_file() {
   return scratch.close();
 }
 
+/// An index of contents in two runs: with copies, and keys of contents that pages had before.
+std::vector<std::byte> contents_file() {
+  Scratch scratch;
+  auto options = pages_options(true);
+  options.content_index = true;
+  auto pages = must(PageDb::open(*scratch.store, "pages", options));
+  for (int step = 0; step < 2; ++step) {
+    for (int i = 0; i < 12; i += 1 + 2 * step) {
+      auto page = page_at("http://a.test/" + std::to_string(i), i + 20 * step, {});
+      page.set_content_hash(static_cast<std::uint64_t>(i % 5 + 3 * step));
+      must(pages.add(page));
+    }
+    must(pages.merge());
+  }
+  must(pages.close());
+  return scratch.close();
+}
+
 /// A graph of five pages with PageRank, with scores of a scorer of one's own, and, as a later
 /// version may write them, with doubles by host.
 std::vector<std::byte> scores_file() {
@@ -437,6 +455,7 @@ void add_valid_pages(std::vector<GoldenFile>& files) {
   files.push_back({"pages_forgotten", site_file(true)});
   files.push_back({"pages_compacted", compacted_file()});
   files.push_back({"pages_fresh_keys", fresh_keys_file()});
+  files.push_back({"pages_contents", contents_file()});
   files.push_back({"pages_of_two_origin_blocks", two_origin_blocks_file()});
   files.push_back({"pages_of_one_origin_frame", origin_frame_file()});
   files.push_back({"graph", graph_file(200)});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// covers: W27
 //
 // Outcomes of fetches other than content: what edits make of records, links and depths. The random
 // edits of page_model.h say the rest.

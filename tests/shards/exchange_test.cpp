@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// covers: P19, P20, P22, W26
 //
 // The exchange between shards: a crawl in steps has what one file has, whatever comes twice, late,
 // in another order, damaged, or to a shard that was brought back from an older copy.

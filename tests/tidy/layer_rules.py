@@ -20,6 +20,7 @@ BELOW = {
     "frontier": ["container"],
     "values": ["container"],
     "pages": ["drum", "links", "queue", "values"],
+    "webdb": ["pages"],
     "scores": ["pages"],
     "shards": ["scores"],
     "scheduler": ["scores", "frontier"],
@@ -60,6 +61,7 @@ PUBLIC_LAYER = {
     "shard_peers.h": "words",
     "shard_scores.h": "scores",
     "shard_set.h": "shards",
+    "external_sort.h": "io",
     "storage.h": "io",
     "report.h": "container",
     "roll_forward.h": "container",
@@ -90,7 +92,9 @@ PUBLIC_LAYER = {
     "crawled_page.h": "pages",
     "host_rates.h": "pages",
     "link_runs.h": "pages",
+    "page_copies.h": "pages",
     "page_gaps.h": "pages",
+    "page_order.h": "webdb",
     "page_view.h": "pages",
     "pages.h": "pages",
     "pages_diff.h": "pages",
@@ -98,9 +102,11 @@ PUBLIC_LAYER = {
     "queue_gaps.h": "queue",
     "ranking.h": "scores",
     "schedule.h": "scheduler",
+    "supersteps.h": "scheduler",
     "scores.h": "scores",
     "recover.h": "rescue",
     "values.h": "values",
+    "webdb.h": "webdb",
 }
 
 # Third-party headers with the folders that may include them.

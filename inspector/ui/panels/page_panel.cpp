@@ -19,7 +19,8 @@
 namespace crawlstore::inspector {
 namespace {
 
-enum class PagePart : std::uint8_t { kPath, kOut, kIn };
+enum class PagePart : std::uint8_t { kPath, kOut, kIn, kCopies };
+constexpr std::size_t kParts = 4;
 
 class PagePanel final : public Panel {
  public:
@@ -66,7 +67,7 @@ class PagePanel final : public Panel {
     const auto end = state.find('\n');
     if (end == state.npos) return;
     const auto part =
-        std::min<std::uint64_t>(2, model::parse_count(state.substr(0, end)).value_or(0));
+        std::min<std::uint64_t>(kParts - 1, model::parse_count(state.substr(0, end)).value_or(0));
     part_ = static_cast<PagePart>(part);
     tables_[part].restore(state.substr(end + 1));
   }
@@ -79,7 +80,7 @@ class PagePanel final : public Panel {
   struct Found {
     std::uint64_t index = 0;
     model::PageDetail detail;
-    std::array<std::shared_ptr<const model::TableSource>, 3> lists;  // by PagePart
+    std::array<std::shared_ptr<const model::TableSource>, kParts> lists;  // by PagePart
     std::optional<Error> problem;
   };
 
@@ -100,9 +101,9 @@ class PagePanel final : public Panel {
                         const auto none = std::make_shared<const std::vector<std::uint64_t>>();
                         return model::page_table(pages, list ? list : none, name);
                       };
-                      found->lists = {rows(detail->path, "path"),
-                                      rows(detail->out_links, "out_links"),
-                                      rows(detail->in_links, "in_links")};
+                      found->lists = {
+                          rows(detail->path, "path"), rows(detail->out_links, "out_links"),
+                          rows(detail->in_links, "in_links"), rows(detail->copies, "copies")};
                       found->detail = std::move(*detail);
                       if (snapshot) {
                         std::ranges::move(model::queue_fields(*snapshot, index),
@@ -198,12 +199,16 @@ class PagePanel final : public Panel {
   }
 
   void draw_lists(Ui& ui, const Found& found) {
-    constexpr std::array<std::pair<PagePart, const char*>, 3> kParts{
+    constexpr std::array<std::pair<PagePart, const char*>, kParts> kTitles{
         {{PagePart::kPath, "How it was found"},
          {PagePart::kOut, "What it links to"},
-         {PagePart::kIn, "What links to it"}}};
+         {PagePart::kIn, "What links to it"},
+         {PagePart::kCopies, "What has its content"}}};
     ImGui::Dummy(ImVec2(0, ui.px(4)));
-    for (const auto& [part, title] : kParts) {
+    const bool has_copies = found.detail.copies != nullptr;  // there is an index of contents
+    if (!has_copies && part_ == PagePart::kCopies) part_ = PagePart::kPath;
+    for (const auto& [part, title] : kTitles) {
+      if (!has_copies && part == PagePart::kCopies) continue;
       const auto& list = *found.lists[static_cast<std::size_t>(part)];
       const std::string text = std::string(title) + " " + model::format_count(list.row_count());
       if (part != PagePart::kPath) place_beside(choice_width(text));
@@ -225,7 +230,7 @@ class PagePanel final : public Panel {
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();
   PageGroups groups_;
-  std::array<Table64, 3> tables_;  // by PagePart
+  std::array<Table64, kParts> tables_;  // by PagePart
 };
 
 }  // namespace

@@ -36,6 +36,7 @@ struct PagesInfo {
   SegmentId id;
   std::string name;
   bool has_urls = true;
+  bool has_content_index = false;  ///< page_copies.h
   std::uint64_t page_count = 0;
   std::uint64_t crawled_count = 0;    ///< crawled at least once
   std::uint64_t elsewhere_count = 0;  ///< of other shards: shard.h
@@ -53,6 +54,7 @@ struct PagesInfo {
   std::uint64_t out_link_bytes = 0;
   std::uint64_t in_link_bytes = 0;  ///< of links that came, and of links that went
   std::uint64_t event_bytes = 0;
+  std::uint64_t content_bytes = 0;  ///< of the index of contents
 };
 
 /// Everything that is known of a page. Times in microseconds since the epoch, UTC; 0: never

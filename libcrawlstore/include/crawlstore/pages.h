@@ -52,20 +52,20 @@ struct PagesOptions {
   std::uint64_t bucket_keys_max = std::uint64_t{1} << 22;
   /// Whether pages have URLs; fixed when the database is made. False: a graph, pages by index only.
   bool has_urls = true;
+  /// Keeps an index of contents (page_copies.h), for good; the next compact() adds what was there.
+  bool content_index = false;
   /// nullopt: as the database has it; version 2 when it is made now.
   std::optional<UrlNormalizer> normalizer{};
   /// Told, inside add(), of each URL of an edit that no parser takes; it is added all the same,
   /// unless this throws. A callback (store.h).
   std::function<void(std::string_view url, UrlProblem problem)> unparsed{};
-  /// Most by which an index may exceed all that were named before, for pages without URLs. Each
-  /// index below the largest is a page with a record, so one wild number in an input would make a
-  /// database of its size. 1 to 2^40.
+  /// Most by which an index may exceed all that were named before, for pages without URLs: each
+  /// below the largest is a page with a record. 1 to 2^40.
   std::uint64_t index_gap_max = std::uint64_t{1} << 28;
-  /// A superstep that memory calls for runs on a thread of its own, while further edits come in. It
-  /// is published when the next one begins, or with the next merge() or commit. False: it runs and
-  /// is published inside add(). Batches are as large in both cases, and equal edits give equal
-  /// bytes while only supersteps commit; another commit, or close(), makes one generation of itself
-  /// and the superstep on its thread.
+  /// A superstep that memory calls for runs on a thread of its own, while edits come in, and is
+  /// published when the next one begins, or with the next merge() or commit. False: both inside
+  /// add(). Batches are as large in both cases, and equal edits give equal bytes while only
+  /// supersteps commit; another commit, or close(), joins that superstep into its generation.
   bool parallel = true;
   /// Told about the supersteps that add() brings about, while it waits for them. See merge().
   Progress progress{};
@@ -172,13 +172,13 @@ class PageDb {
   [[nodiscard]] Result<ForgetReport> forget(
       const std::function<bool(std::string_view url)>& is_meant, const ForgetOptions& options = {});
 
-  /// Joins the runs of links into one for each direction, and the runs of origins, and brings all
-  /// keys into their DRUM. Merges first. Each of these is a commit of its own, so that the file
-  /// needs room for the longest of them beside; other commits wait for it.
+  /// Joins the runs of links into one for each direction, and the runs of origins, brings all keys
+  /// into their DRUM, and makes the index of contents anew. Merges first. Each of these is a commit
+  /// of its own: the file needs room for the longest of them beside; other commits wait for it.
   ///   progress  as of merge(), of both together
   ///   errors  as merge(), kCancelled too: what waited may have been merged, and out-links,
-  ///           in-links, origins, keys, in this order, are each joined in a commit or not at all
-  ///   cost    reads and writes all links, URLs and keys; memory: some megabytes
+  ///           in-links, origins, keys, contents, in this order, were each joined or not
+  ///   cost    reads and writes all of them; memory: some megabytes, with that index 64
   [[nodiscard]] Result<JoinReport> compact(const Progress& progress = {});
 
   [[nodiscard]] PagesStatus status() const;

@@ -89,6 +89,7 @@ enum class SegmentKind : std::uint16_t {
   kFrontierItems = 19,   ///< items that wait, sorted by group or by time
   kFrontierSteps = 20,   ///< what was done, and the state of groups
   kValues = 21,          ///< small values of the program, each with its name
+  kPageContents = 22,    ///< pages by the content that they have, or had
 };
 
 /// The way in which a segment's bytes may change (spec/design.md).

@@ -21,7 +21,8 @@ namespace {
 
 container::BlockMap blocks_of(const RunSource& source, const format::PartitionFooter& footer) {
   const auto begin_of = [&](std::uint64_t i) -> std::uint64_t {
-    const auto entry = source.read(footer.index_offset_bytes + footer.block_count * 8 + i * 4, 4);
+    const auto offsets = footer.index_offset_bytes + footer.block_count * footer.key_bytes;
+    const auto entry = source.read(offsets + i * 4, 4);
     if (entry.bytes.size() < 4) return 0;
     return std::uint64_t{format::load<std::uint32_t>(entry.bytes.data())} * 8;
   };

@@ -78,11 +78,12 @@ Result<void> GatheredKeys::take_from_run(PagesState& state, container::WorkSteps
   keys.reserve(left_.size());
   for (const auto& entry : left_) keys.push_back(entry.key);
   std::vector<bool> is_there(left_.size());
-  CRAWLSTORE_TRY(find_in_run(writer_, state.table.fresh_keys, run, keys,
-                             [&is_there](std::size_t i, auto) -> Result<void> {
-                               is_there[i] = true;
-                               return {};
-                             }));
+  const KeyLog log = fresh_log(state);
+  CRAWLSTORE_TRY(
+      find_in_run(writer_, log, run, keys, [&is_there](std::size_t i, auto) -> Result<void> {
+        is_there[i] = true;
+        return {};
+      }));
   std::vector<PageKeyEntry> found;
   std::vector<PageKeyEntry> absent;
   for (std::size_t i = 0; i < left_.size(); ++i) {
@@ -90,8 +91,7 @@ Result<void> GatheredKeys::take_from_run(PagesState& state, container::WorkSteps
   }
   if (found.empty()) return {};
   const auto removals = edits_of(found, true);
-  const auto label = container::new_run(writer_, state.table.fresh_keys);
-  CRAWLSTORE_TRY(const auto kept, write_key_run_without(writer_, label, run, removals, steps));
+  CRAWLSTORE_TRY(const auto kept, write_key_run_without(writer_, log, run, removals, steps));
   runs.erase(place);
   if (kept) runs.push_back(*kept);
   left_ = std::move(absent);
@@ -126,26 +126,17 @@ Result<void> GatheredKeys::remove(PagesState& state, std::uint64_t first_page,
 /// Writes the gathered keys as a run behind the others.
 Result<void> GatheredKeys::put(PagesState& state, std::vector<format::RunRef> others,
                                container::WorkSteps& steps) {
-  SegmentId& segment = state.table.fresh_keys;
+  const KeyLog log = fresh_log(state);
   std::vector<format::RunRef> runs = std::move(others);
   run_.reset();
   if (!gathered_.empty()) {
-    if (!segment) segment = writer_.new_segment_id();
     const auto edits = edits_of(gathered_, false);
     drum::EditKeys source(edits);
-    const format::RunLabel label{segment, SegmentKind::kFreshKeys, state.id,
-                                 writer_.new_run_ids(1)};
-    CRAWLSTORE_TRY(const auto written, write_key_run(writer_, label, source, steps));
+    CRAWLSTORE_TRY(const auto written, write_key_run(writer_, log, source, steps));
     run_ = written.run_id;
     runs.push_back(written);
   }
-  if (!runs.empty()) {
-    writer_.put(
-        {segment, SegmentKind::kFreshKeys, StorageClass::kLog, state.id, {}, std::move(runs)});
-  } else if (segment) {
-    writer_.remove(segment);
-    segment = {};
-  }
+  log.put(writer_, std::move(runs));
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "container/work_steps.h"
 #include "drum/key_table.h"
 #include "format/pages_table.h"
+#include "pages/key_runs.h"
 #include "pages/pages_state.h"
 
 namespace crawlstore::pages {
@@ -28,7 +29,7 @@ class FreshKeys {
  public:
   /// Those of the segment, which need not be there. The writer outlives it.
   ///   errors  of damage
-  static Result<FreshKeys> open(container::SegmentWriter& writer, SegmentId segment);
+  static Result<FreshKeys> open(container::SegmentWriter& writer, PagesState& state);
 
   /// Looks up `keys` in all runs, as KeyTable::find_sorted() does.
   Result<void> find_sorted(std::span<const Key16> keys, const drum::VisitFound& visit) const;
@@ -37,20 +38,17 @@ class FreshKeys {
   std::vector<std::shared_ptr<const drum::PartitionLookup>> runs_;
 };
 
+/// The log of them.
+KeyLog fresh_log(PagesState& state);
+
 /// Looks for keys, which ascend, in one run of fresh keys.
-Result<void> find_in_run(container::SegmentWriter& writer, SegmentId segment,
+Result<void> find_in_run(container::SegmentWriter& writer, const KeyLog& log,
                          const format::RunRef& run, std::span<const Key16> keys,
                          const drum::VisitFound& visit);
 
-/// Writes the keys of the source, of which there are some, as one run; those that it removes are
-/// left out.
-Result<format::RunRef> write_key_run(container::SegmentWriter& writer,
-                                     const format::RunLabel& label, drum::KeySource& source,
-                                     container::WorkSteps& steps);
-
 /// Writes a run anew without some of its keys; nothing when these are all of them.
 Result<std::optional<format::RunRef>> write_key_run_without(container::SegmentWriter& writer,
-                                                            const format::RunLabel& label,
+                                                            const KeyLog& log,
                                                             const format::RunRef& run,
                                                             std::span<const drum::KeyEdit> removals,
                                                             container::WorkSteps& steps);
@@ -58,8 +56,7 @@ Result<std::optional<format::RunRef>> write_key_run_without(container::SegmentWr
 /// Makes keys of pages: `edits` ascend, and none of them is there. They become a run, joined with
 /// runs that are there when these would be too many; or all go into the DRUM, when they are more
 /// than half as many as its own. Each key that is written is one of `steps`.
-///   cost    each key is written again about five times while keys become ten times as many
-///   errors  kNoSpace and the like, of damage, kCancelled
+///   cost, errors  as append_keys()
 Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum::KeyTable& keys,
                       std::span<const drum::KeyEdit> edits, container::WorkSteps& steps);
 

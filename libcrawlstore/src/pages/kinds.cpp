@@ -14,6 +14,7 @@ namespace crawlstore::pages {
 namespace {
 
 using container::check_whole;
+using format::kContentsFeature;
 using format::kFreshKeysFeature;
 using format::kPagesFeature;
 using enum SegmentKind;
@@ -45,6 +46,12 @@ std::vector<container::Kind> kinds() {
        .describe = drum::describe_partition,
        .describe_at = drum::describe_partition_at,
        .advice = "nothing is lost: `crawlstore recover FILE NEW` makes these keys again from URLs"},
+      {.rule = {kPageContents, "page_contents", kLog, kPages, kContentsFeature},
+       .check = drum::check_partition,
+       .describe = drum::describe_partition,
+       .describe_at = drum::describe_partition_at,
+       .advice = "nothing is lost: `crawlstore recover FILE NEW` makes the index of contents again "
+                 "from records"},
       // Behind its records: what is wrong with them alone is found first.
       {.rule = {kPages, "pages", kBlob, {}, kPagesFeature},
        .describe = describe_pages,

@@ -245,8 +245,13 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
     state.id = writer.new_segment_id();
     state.name = name;
     state.table.has_urls = options.has_urls;
+    state.table.has_contents = options.content_index;
     CRAWLSTORE_TRY(check_normalizer(options.normalizer));
     if (options.normalizer && options.has_urls) state.table.normalizer = options.normalizer->name();
+    dirty = true;
+  }
+  if (options.content_index && !state.table.has_contents && state.table.crawled_count == 0) {
+    state.table.has_contents = true;
     dirty = true;
   }
   state.shard = shard;

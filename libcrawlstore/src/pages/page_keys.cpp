@@ -6,55 +6,9 @@
 #include "base/inside.h"
 #include "drum/drum_view_impl.h"
 #include "pages/fresh_keys.h"
+#include "pages/key_run_cursor.h"
 
 namespace crawlstore::pages {
-namespace {
-
-/// Keys of a run, block by block, from one of them on.
-class RunCursor {
- public:
-  explicit RunCursor(std::shared_ptr<const drum::PartitionLookup> run) : run_(std::move(run)) {}
-
-  /// At the first key that is not below `from`.
-  Result<void> start(Key16 from) {
-    next_block_ = 0;
-    if (from.head > run_->footer().last_key) next_block_ = run_->block_count();
-    if (from.head >= run_->footer().first_key && from.head <= run_->footer().last_key) {
-      CRAWLSTORE_TRY(const auto block, run_->find_block(from));
-      next_block_ = block;
-    }
-    CRAWLSTORE_TRY(load_block());
-    while (!at_end() && key() < from) CRAWLSTORE_TRY(advance());
-    return {};
-  }
-  [[nodiscard]] bool at_end() const { return position_ == block_.key_count; }
-  [[nodiscard]] Key16 key() const { return {heads_[position_], tails_[position_]}; }
-  [[nodiscard]] std::span<const std::byte> value() const {
-    return format::value_at(block_, position_, format::kPageValueBytes);
-  }
-  Result<void> advance() { return ++position_ < block_.key_count ? Result<void>{} : load_block(); }
-
- private:
-  Result<void> load_block() {
-    position_ = 0;
-    block_ = {};
-    if (next_block_ == run_->block_count()) return {};
-    CRAWLSTORE_TRY(const auto block, run_->block(next_block_++));
-    CRAWLSTORE_TRY(format::decode_keys(block, heads_, tails_));
-    block_ = block;
-    return {};
-  }
-
-  std::shared_ptr<const drum::PartitionLookup> run_;
-  std::uint64_t next_block_ = 0;
-  format::KeyBlock block_{};
-  std::uint32_t position_ = 0;
-  format::BlockNumbers heads_{};
-  format::BlockNumbers tails_{};
-};
-
-}  // namespace
-
 std::uint64_t PageKeys::count() const {
   std::uint64_t count = drum_.info().key_count;
   for (const auto& run : fresh_) count += run->footer().key_count;
@@ -91,16 +45,16 @@ Result<void> PageKeys::find_sorted(std::span<const Key16> keys,
 }
 
 Result<void> PageKeys::for_each_key(const Visit& visit, Key16 from) const {
-  std::vector<std::unique_ptr<RunCursor>> cursors;
+  std::vector<std::unique_ptr<KeyRunCursor>> cursors;
   for (const auto& run : fresh_) {
-    cursors.push_back(std::make_unique<RunCursor>(run));
+    cursors.push_back(std::make_unique<KeyRunCursor>(run, format::kPageValueBytes));
     CRAWLSTORE_TRY(cursors.back()->start(from));
   }
   bool goes_on = true;
   /// Visits the keys of the runs; those below the limit, if there is one.
   const auto visit_fresh = [&](const Key16* limit) -> Result<void> {
     while (goes_on) {
-      RunCursor* first = nullptr;
+      KeyRunCursor* first = nullptr;
       for (const auto& cursor : cursors) {
         if (cursor->at_end() || (limit != nullptr && !(cursor->key() < *limit))) continue;
         if (first == nullptr || cursor->key() < first->key()) first = cursor.get();

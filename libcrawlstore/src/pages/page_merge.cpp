@@ -3,6 +3,7 @@
 // What takes long: supersteps that are called for, and compaction. A superstep is one commit, or
 // nothing; compaction one for each log that it joins.
 #include "links/link_log.h"
+#include "pages/content_index.h"
 #include "pages/fresh_keys.h"
 #include "pages/origins_run.h"
 #include "pages/page_change.h"
@@ -76,6 +77,25 @@ Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps,
   return ended;
 }
 
+namespace {
+
+/// Makes the index of contents anew, if there is to be one.
+Result<void> join_contents(PageDb::Impl& database, container::WorkSteps& steps) {
+  container::Writer& writer = *database.store->writer;
+  if (!database.state.table.has_contents && !database.options.content_index) return {};
+  if (database.state.table.has_contents) {
+    CRAWLSTORE_TRY(const bool is_done, pages::is_settled(writer, database.state, steps));
+    if (is_done) return {};
+  }
+  return database.replace([&]() -> Result<void> {
+    database.in_commit->state.table.has_contents = true;
+    CRAWLSTORE_TRY(pages::rebuild_contents(writer, database.in_commit->state, steps));
+    return put_state(writer, database.in_commit->state);
+  });
+}
+
+}  // namespace
+
 /// Log by log, each in commits of its own and with its own turn: others wait for one at most, and
 /// the file needs room for one.
 Result<JoinReport> PageDb::Impl::compact(container::WorkSteps& steps) {
@@ -99,6 +119,7 @@ Result<JoinReport> PageDb::Impl::compact(container::WorkSteps& steps) {
   CRAWLSTORE_TRY(in_turn([&] { return join_in_links(steps, report); }));
   CRAWLSTORE_TRY(in_turn([&] { return join_origins(steps); }));
   CRAWLSTORE_TRY(in_turn([&] { return join_keys(steps); }));
+  CRAWLSTORE_TRY(in_turn([&] { return join_contents(*this, steps); }));
   return report;
 }
 

@@ -193,6 +193,8 @@ Result<std::shared_ptr<PageView::Impl>> PageView::Impl::open(
   info.out_link_bytes = segment_allocated_bytes(directory.find(table->out_links));
   info.in_link_bytes = segment_allocated_bytes(directory.find(table->in_links)) +
                        segment_allocated_bytes(directory.find(table->gone_links));
+  info.has_content_index = table->has_contents;
+  info.content_bytes = segment_allocated_bytes(directory.find(table->contents));
   info.event_bytes = segment_allocated_bytes(directory.find(table->events));
   info.key_bytes = segment_allocated_bytes(directory.find(table->fresh_keys));
   directory.for_each_segment([&](const format::SegmentEntry& other) {

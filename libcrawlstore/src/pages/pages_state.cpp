@@ -54,7 +54,8 @@ Result<PagesState> load_state(container::SegmentWriter& writer, const format::Se
                          std::pair{table->in_links, SegmentKind::kInLinks},
                          std::pair{table->gone_links, SegmentKind::kGoneLinks},
                          std::pair{table->events, SegmentKind::kPageEvents},
-                         std::pair{table->fresh_keys, SegmentKind::kFreshKeys}};
+                         std::pair{table->fresh_keys, SegmentKind::kFreshKeys},
+                         std::pair{table->contents, SegmentKind::kPageContents}};
   for (const auto& [id, kind] : parts) CRAWLSTORE_TRY(check_part(writer, entry.id, id, kind));
   CRAWLSTORE_TRY(check_page_count(*table, writer.find(table->records)));
   return PagesState{entry.id, entry.name, *table};

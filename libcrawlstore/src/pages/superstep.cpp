@@ -100,7 +100,7 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
                              "the key of a page has an index that no page has", Error::kNoOffset,
                              keys_->segment()));
   };
-  CRAWLSTORE_TRY(const auto fresh, FreshKeys::open(writer_, state_.table.fresh_keys));
+  CRAWLSTORE_TRY(const auto fresh, FreshKeys::open(writer_, state_));
   for (; begin < keys.size(); begin += std::min(kKeysPerLook, keys.size() - begin)) {
     const auto some =
         std::span<const Key16>(keys).subspan(begin, std::min(kKeysPerLook, keys.size() - begin));

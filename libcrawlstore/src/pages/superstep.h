@@ -29,6 +29,7 @@
 #include "format/record_tile.h"
 #include "links/link_log.h"
 #include "pages/batch.h"
+#include "pages/content_index.h"
 #include "pages/origins_run.h"
 #include "pages/pages_state.h"
 
@@ -77,7 +78,7 @@ class Superstep {
   // superstep_records.cpp
   Result<void> write_records();
   Result<container::TileWriter> open_records();
-  void apply_edit(const BatchEdit& edit, format::PageRecord& record);
+  void apply_edit(const BatchEdit& edit, format::PageRecord& record, NewContents& contents);
 
   // superstep_links.cpp
   Result<void> write_links();

@@ -3,6 +3,7 @@
 // Records of a superstep: tile after tile, those with a page that is new or that an edit names.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "container/tile_writer.h"
 #include "pages/put_links.h"
@@ -44,18 +45,20 @@ void count_crawl(const BatchEdit& edit, std::int64_t now_us, format::PageRecord&
   set_outcome(PageState::kCrawled, record);
 }
 
-/// Takes the content that a crawl brought, before the crawl is counted.
-void take_content(const BatchEdit& edit, std::span<const std::byte> hash,
+/// Takes the content that a crawl brought, before the crawl is counted. Returns whether it is
+/// another one than that which was known.
+bool take_content(const BatchEdit& edit, std::span<const std::byte> hash,
                   format::PageRecord& record) {
   const std::span<const std::byte> old(record.hash.data(), record.hash_bytes);
-  if (record.crawl_count != 0 && !std::equal(old.begin(), old.end(), hash.begin(), hash.end()) &&
-      record.change_count < kCountMax - 1) {
+  const bool is_other = !std::ranges::equal(old, hash);
+  if (record.crawl_count != 0 && is_other && record.change_count < kCountMax - 1) {
     ++record.change_count;  // stays below crawl_count
   }
   take_opinion(edit, record);
   record.hash = {};
   record.hash_bytes = static_cast<std::uint8_t>(hash.size());
   std::copy(hash.begin(), hash.end(), record.hash.begin());
+  return is_other;
 }
 
 /// Makes the record of a page that is new, and counts it.
@@ -68,12 +71,15 @@ void begin_record(const Batch& batch, LocalId page, PagesState& state, format::P
 
 }  // namespace
 
-void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
+void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record,
+                           NewContents& contents) {
   if (record.state == PageState::kElsewhere) return;
   if (edit.http_status != 0) record.status = edit.http_status;
   switch (edit.kind) {
     case CrawlEventKind::kPage:
-      take_content(edit, batch_.content_hash(edit), record);
+      if (take_content(edit, batch_.content_hash(edit), record) && state_.table.has_contents) {
+        contents.add(record, indexes_[edit.page], writer_.identity().key_seed);
+      }
       [[fallthrough]];
     case CrawlEventKind::kUnchanged:
       if (record.crawl_count == 0) ++state_.table.crawled_count;
@@ -120,6 +126,7 @@ Result<void> Superstep::write_records() {
   std::uint64_t next_new = first_new_;
   std::vector<std::byte> payload;
   std::vector<format::PageRecord> records;
+  NewContents contents;
   const auto tile_of_edit = [&] {
     return edit == edit_order_.end() ? kNoTile
                                      : indexes_[edits[*edit].page] / format::kTilePagesMax;
@@ -147,14 +154,16 @@ Result<void> Superstep::write_records() {
         return fail(Errc::kSegmentInvalid, "a tile of records has fewer pages than there are",
                     Error::kNoOffset, state_.table.records);
       }
-      apply_edit(edits[*edit], records[place]);
+      apply_edit(edits[*edit], records[place], contents);
     }
     CRAWLSTORE_TRY(steps_.add(records.size()));
     payload.clear();
     format::encode_record_tile(records, payload);
     CRAWLSTORE_TRY(tiles.write(tile, payload, records.size()));
   }
-  return tiles.finish();
+  CRAWLSTORE_TRY(tiles.finish());
+  return contents.empty() ? Result<void>{}
+                          : add_contents(writer_, state_, std::move(contents), steps_);
 }
 
 }  // namespace crawlstore::pages

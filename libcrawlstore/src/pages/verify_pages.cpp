@@ -14,9 +14,11 @@
 #include "format/record_tile.h"
 #include "links/link_content.h"
 #include "links/link_view.h"
+#include "pages/content_index.h"
 #include "pages/fresh_keys.h"
 #include "pages/origin_content.h"
 #include "pages/page_content.h"
+#include "pages/verify_contents.h"
 #include "pages/verify_page_keys.h"
 
 namespace crawlstore::pages {
@@ -53,11 +55,12 @@ class PagesVerifier {
     gone_ = member(table_.gone_links, SegmentKind::kGoneLinks);
     events_ = member(table_.events, SegmentKind::kPageEvents);
     fresh_ = member(table_.fresh_keys, SegmentKind::kFreshKeys);
-    CRAWLSTORE_TRY(verify_records());
+    CRAWLSTORE_TRY(const bool records_are_whole, verify_records());
     CRAWLSTORE_TRY(verify_links());
     CRAWLSTORE_TRY(verify_events());
-    CRAWLSTORE_TRY(verify_origins());
-    CRAWLSTORE_TRY(verify_keys());
+    CRAWLSTORE_TRY(const bool origins_are_whole, verify_origins());
+    CRAWLSTORE_TRY(verify_keys(origins_are_whole));
+    CRAWLSTORE_TRY(verify_index_of_contents(records_are_whole));
     if (table_.keys) segments_.name(SegmentKind::kPages, table_.keys);
     return true;
   }
@@ -95,8 +98,9 @@ class PagesVerifier {
     return is_whole;
   }
 
-  Result<void> verify_records() {
-    if (records_ == nullptr) return {};
+  /// Returns whether all records are there.
+  Result<bool> verify_records() {
+    if (records_ == nullptr) return table_.page_count == 0;
     const std::uint64_t count = container::tile_count(*records_);
     std::uint64_t page_count = 0;
     std::uint64_t crawled_count = 0;
@@ -111,7 +115,7 @@ class PagesVerifier {
       crawled_count += content->crawled_count;
       elsewhere_count += content->elsewhere_count;
     }
-    if (!is_whole) return {};
+    if (!is_whole) return false;
     if (page_count != table_.page_count) broken("there are not as many records as pages");
     if (crawled_count != table_.crawled_count) {
       broken("another number of pages was crawled than the table says");
@@ -119,7 +123,7 @@ class PagesVerifier {
     if (elsewhere_count != table_.elsewhere_count) {
       broken("another number of pages is of other shards than the table says");
     }
-    return {};
+    return page_count == table_.page_count;
   }
 
   Result<void> verify_events() {
@@ -211,9 +215,9 @@ class PagesVerifier {
         storage_, container::run_name(verification_.identity, segment, run.run_id), run);
   }
 
-  /// The runs cover all pages.
-  Result<void> verify_origins() {
-    if (origins_ == nullptr) return {};
+  /// Returns whether the runs cover all pages.
+  Result<bool> verify_origins() {
+    if (origins_ == nullptr) return !table_.origins;
     std::uint64_t next_page = 0;
     const format::RunRef* gap = nullptr;
     const auto whole =
@@ -222,19 +226,19 @@ class PagesVerifier {
           next_page = content.page_max + 1;
         });
     if (!whole) return tl::unexpected<Error>(whole.error());
-    if (!*whole) return {};
+    if (!*whole) return false;
     if (gap != nullptr) {
       broken(origins_->id, gap->offset_bytes,
              "a run of origins does not begin where the last ends");
     } else if (next_page != table_.page_count) {
       broken("there are not as many origins as pages");
     } else {
-      origins_are_whole_ = true;
+      return true;
     }
-    return {};
+    return false;
   }
 
-  Result<void> verify_keys() {
+  Result<void> verify_keys(bool origins_are_whole) {
     if (!table_.keys) return {};
     const auto* drum = directory_.find(table_.keys);
     if (drum == nullptr || drum->kind != SegmentKind::kDrum || drum->name != entry_.name) {
@@ -257,8 +261,11 @@ class PagesVerifier {
              "a drum does not hold the keys of pages as their database asks for");
       return {};
     }
-    CRAWLSTORE_TRY(const auto fresh_is_whole, verify_fresh_runs());
-    if (!fresh_is_whole || (table_.origins && !origins_are_whole_)) return {};
+    if (table_.fresh_keys && fresh_ == nullptr) return {};
+    CRAWLSTORE_TRY(const bool fresh_is_whole,
+                   verify_key_runs(fresh_, kPageKeyShape,
+                                   "a run of fresh keys does not hold keys of pages"));
+    if (!fresh_is_whole || !origins_are_whole) return {};
     for (const auto& bucket : table->buckets) {
       const auto* partition = directory_.find(bucket.partition);
       if (!bucket.partition) continue;
@@ -273,22 +280,35 @@ class PagesVerifier {
     return {};
   }
 
-  /// That the runs of fresh keys are whole, and hold what keys of pages are.
-  Result<bool> verify_fresh_runs() {
-    if (table_.fresh_keys && fresh_ == nullptr) return false;
-    if (fresh_ == nullptr) return true;
+  /// That the runs of a log, which need not be there, are whole, and their keys have the shape.
+  Result<bool> verify_key_runs(const format::SegmentEntry* log, drum::Shape shape,
+                               const char* problem) {
+    if (log == nullptr) return true;
     bool has_shape = true;
     const auto whole =
-        for_each_run<drum::KeyContent>(*fresh_, [&](const auto& run, const auto& content) {
-          if (content.key_bytes == kPageKeyShape.key_bytes &&
-              content.value_bytes == kPageKeyShape.value_bytes) {
+        for_each_run<drum::KeyContent>(*log, [&](const auto& run, const auto& content) {
+          if (content.key_bytes == shape.key_bytes && content.value_bytes == shape.value_bytes) {
             return;
           }
           has_shape = false;
-          broken(fresh_->id, run.offset_bytes, "a run of fresh keys does not hold keys of pages");
+          broken(log->id, run.offset_bytes, problem);
         });
     if (!whole) return whole;
     return *whole && has_shape;
+  }
+
+  Result<void> verify_index_of_contents(bool records_are_whole) {
+    const auto* contents = member(table_.contents, SegmentKind::kPageContents);
+    if (!table_.has_contents || (table_.contents && contents == nullptr)) return {};
+    CRAWLSTORE_TRY(const auto is_whole,
+                   verify_key_runs(contents, kContentKeyShape,
+                                   "a run of the index of contents does not hold its keys"));
+    if (!is_whole || !records_are_whole || table_.page_count > verification_.compared_max) {
+      return {};
+    }
+    const auto right = verify_contents(verification_, records_, contents, entry_.id);
+    if (!right) return segments_.failed(right.error());
+    return {};
   }
 
   container::SegmentVerifier& segments_;
@@ -304,7 +324,6 @@ class PagesVerifier {
   const format::SegmentEntry* gone_ = nullptr;
   const format::SegmentEntry* events_ = nullptr;
   const format::SegmentEntry* fresh_ = nullptr;
-  bool origins_are_whole_ = false;
 };
 
 /// That a drum which no page database names does not hold the keys of pages.

@@ -87,9 +87,12 @@ void FoundParts::complete_pages(SegmentId id, RunId run, const format::PagesTabl
   // Keys are made anew from URLs: nothing tells fresh ones from those that are in the DRUM.
   const PartName fresh{table.fresh_keys, SegmentKind::kFreshKeys, id};
   if (!has(fresh)) add(fresh, StorageClass::kLog, {});
+  // The index of contents is made anew from records.
+  const PartName contents{table.contents, SegmentKind::kPageContents, id};
+  if (!has(contents)) add(contents, StorageClass::kLog, {});
   if (found_owners.contains(id)) {
     drop_unnamed(id, {table.origins, table.records, table.out_links, table.in_links,
-                      table.gone_links, table.events, table.fresh_keys});
+                      table.gone_links, table.events, table.fresh_keys, table.contents});
   }
   const bool is_changed = found_owners.contains(id) || entries.size() + trees.size() != before;
   if (table.keys) {

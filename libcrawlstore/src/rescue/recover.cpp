@@ -189,10 +189,11 @@ class Recovery {
     return count;
   }
 
-  /// Whether a segment can be computed from others: scores, and keys of pages.
+  /// Whether a segment can be computed from others: scores, keys of pages, and contents.
   static bool is_computed(const container::Directory& directory,
                           const format::SegmentEntry& entry) {
-    if (entry.kind == SegmentKind::kScoreArray || entry.kind == SegmentKind::kFreshKeys) {
+    if (entry.kind == SegmentKind::kScoreArray || entry.kind == SegmentKind::kFreshKeys ||
+        entry.kind == SegmentKind::kPageContents) {
       return true;
     }
     const auto* owner = entry.owner ? directory.find(entry.owner) : &entry;

@@ -11,6 +11,8 @@
 #include <crawlstore/shard.h>
 
 #include "container/tile_writer.h"
+#include "container/work_steps.h"
+#include "pages/content_index.h"
 #include "pages/origins_pieces.h"
 #include "pages/unparsed_urls.h"
 #include "rescue/lost_pages.h"
@@ -32,6 +34,7 @@ class PagesRepair {
     CRAWLSTORE_TRY(repair_records());
     CRAWLSTORE_TRY(repair_links(database_));
     repair_events();
+    CRAWLSTORE_TRY(repair_contents());
     KeysRepair keys(database_);
     const bool needs_keys = keys.is_needed();
     if (needs_keys) CRAWLSTORE_TRY(keys.drop());
@@ -41,6 +44,18 @@ class PagesRepair {
   }
 
  private:
+  /// Makes the index of contents again: from records that may be others.
+  Result<void> repair_contents() {
+    if (!table().has_contents) return {};
+    if (table().contents) database_.writer.remove(table().contents);
+    table().contents = {};
+    const Progress look = [this](std::uint64_t, std::uint64_t) {
+      return database_.patient.advance(0).has_value();
+    };
+    container::WorkSteps steps(nullptr, look);
+    return pages::rebuild_contents(database_.writer, database_.state, steps);
+  }
+
   Result<void> repair_origins() {
     if (!database_.is_damaged(table().origins)) return {};
     auto log = *database_.writer.directory()->find(table().origins);

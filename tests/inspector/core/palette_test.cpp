@@ -192,6 +192,7 @@ TEST(Palettes, GiveEveryKindAndShareAnOpaqueColour) {
     }
   }
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kFreshKeys)), KindGroup::kPages);
+  EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kPageContents)), KindGroup::kPages);
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kGoneLinks)), KindGroup::kLinks);
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kQueueEntries)), KindGroup::kQueues);
   EXPECT_EQ(kind_group(static_cast<unsigned>(SegmentKind::kValues)), KindGroup::kScores);

@@ -114,6 +114,18 @@ TEST_F(PagesPanels, ShowAPagesLinksAndLeadAlongThem) {
   EXPECT_EQ(shown(shell_, "in_links[3].url"), must(view_->url(in[3])));
 }
 
+TEST_F(PagesPanels, ListTheCopiesOfAPageWhereContentsHaveAnIndex) {
+  run_step(shell_, "goto", "page_detail/page/0");
+  EXPECT_EQ(shown(shell_, "page.copies"), "nothing");
+  HeadlessShell other({});
+  open_file(other, golden("pages_contents"));
+  run_step(other, "goto", "page_detail/pages/1");
+  EXPECT_EQ(shown(other, "page.copies"), "What has its content 1");
+  run_step(other, "click", "page.copies");
+  EXPECT_EQ(shown(other, "copies[0].index"), "11");
+  EXPECT_EQ(shown(other, "copies[0].url"), "http://a.test/11");
+}
+
 // acceptance: 21
 TEST_F(PagesPanels, ListTheBestPages) {
   run_step(shell_, "goto", "pages");
