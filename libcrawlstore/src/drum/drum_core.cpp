@@ -71,27 +71,10 @@ Result<void> DrumCore::Impl::check_usable() const {
   return store->writer->storage().check_process();
 }
 
-DrumOptions DrumCore::Impl::current_options() const {
-  const std::lock_guard lock(mutex);
-  return options;
-}
-
-/// Adds a consumer of this name, which does not exist.
-Result<std::uint16_t> DrumCore::Impl::add_consumer(std::string_view name) {
-  auto& consumers = state.consumers;
-  if (consumers.back().id >= format::kConsumersMax) {
-    return fail(Errc::kTooLarge, "a DRUM has at most 16383 consumers");
-  }
-  const auto id = static_cast<std::uint16_t>(consumers.back().id + 1);
-  consumers.push_back({id, std::string(name), {}, {}, 0});
-  dirty = true;
-  return id;
-}
-
 /// Adapts the arrays to buckets that were added or taken away, which have no requests in memory.
 /// The other buckets keep theirs.
 void DrumCore::Impl::reshape_arrays() {
-  const std::size_t count = state.buckets.size();
+  const std::size_t count = drum.state.buckets.size();
   if (arrays.size() != count) {
     Arrays old_arrays;
     Arrays old_tentative(count);
@@ -103,8 +86,8 @@ void DrumCore::Impl::reshape_arrays() {
     std::size_t to = 0;
     for (std::size_t from = 0; from < old_arrays.size(); ++from) {
       const std::uint64_t first_key = ranges.first_keys()[from];
-      while (to + 1 < count && state.buckets[to].first_key < first_key) ++to;
-      if (state.buckets[to].first_key != first_key) {
+      while (to + 1 < count && drum.state.buckets[to].first_key < first_key) ++to;
+      if (drum.state.buckets[to].first_key != first_key) {
         CRAWLSTORE_ASSERT(old_arrays[from].empty() && old_tentative[from].empty() &&
                           old_sealed[from].empty());
         continue;
@@ -115,7 +98,7 @@ void DrumCore::Impl::reshape_arrays() {
     }
     std::vector<std::uint64_t> first_keys;
     first_keys.reserve(count);
-    for (const auto& bucket : state.buckets) first_keys.push_back(bucket.first_key);
+    for (const auto& bucket : drum.state.buckets) first_keys.push_back(bucket.first_key);
     ranges.assign(std::move(first_keys));
   }
   look_for_full_buckets();
@@ -124,27 +107,27 @@ void DrumCore::Impl::reshape_arrays() {
 Result<void> DrumCore::Impl::prepare(CommitScope scope) {
   if (scope != CommitScope::kNothing) CRAWLSTORE_TRY(write_arrays(scope));
   commit_is_whole = scope == CommitScope::kEverything;
-  sequence_in_commit = std::max(state.next_sequence, state.sequence_limit);
-  if (!dirty) return {};
-  return drum::put_state(*store->writer, *store->writer->runs, state,
-                         {merge_thresholds(), options.partition_keys_max});
+  sequence_in_commit = std::max(drum.state.next_sequence, drum.state.sequence_limit);
+  if (!drum.dirty) return {};
+  return drum::put_state(*store->writer, *store->writer->runs, drum.state,
+                         {merge_thresholds(), drum.options.partition_keys_max});
 }
 
 void DrumCore::Impl::published() {
   if (commit_is_whole) last_commit = std::chrono::steady_clock::now();
-  if (state.table_run == nullptr) return;
-  for (auto& bucket : state.buckets) {
+  if (drum.state.table_run == nullptr) return;
+  for (auto& bucket : drum.state.buckets) {
     bucket.keep_tentative();
     if (bucket.pending.keys.empty()) bucket.key_log = {};
     if (bucket.pending.auxes.empty()) bucket.aux_log = {};
     if (!bucket.partition_run) bucket.partition = {};
   }
-  for (auto& consumer : state.consumers) {
+  for (auto& consumer : drum.state.consumers) {
     if (consumer.runs.empty()) consumer.results = {};
   }
   published_sequence = sequence_in_commit;
-  dirty = false;
-  state.table_run.reset();
+  drum.dirty = false;
+  drum.state.table_run.reset();
 }
 
 Result<void> DrumCore::Impl::write_arrays(CommitScope scope) {
@@ -157,7 +140,7 @@ Result<void> DrumCore::Impl::write_arrays(CommitScope scope) {
 
 void DrumCore::Impl::keep_tentative() {
   const std::lock_guard lock(mutex);
-  for (auto& bucket : state.buckets) bucket.keep_tentative();
+  for (auto& bucket : drum.state.buckets) bucket.keep_tentative();
   tentative_keys.clear();
   look_for_full_buckets();
 }
@@ -166,18 +149,18 @@ void DrumCore::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   for (auto& columns : tentative_arrays) columns.clear();
   tentative_keys.clear();
-  for (auto& bucket : state.buckets) bucket.tentative = {};
+  for (auto& bucket : drum.state.buckets) bucket.tentative = {};
 }
 
 /// Releases all runs; the counts stay.
 void DrumCore::Impl::close() {
   cancel_flight();
   const std::lock_guard lock(mutex);
-  for (auto& bucket : state.buckets) {
+  for (auto& bucket : drum.state.buckets) {
     for (auto* log : {&bucket.pending, &bucket.tentative}) log->keys = log->auxes = {};
     bucket.partition_run.reset();
   }
-  for (auto& consumer : state.consumers) consumer.runs.clear();
+  for (auto& consumer : drum.state.consumers) consumer.runs.clear();
   closed = true;
 }
 
@@ -202,7 +185,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   if (Participant* const known = inside->find(SegmentKind::kDrum, name)) {
     auto& open = static_cast<Impl&>(*known);
     if (auto core = open.handle.lock()) {
-      if (!is_like(open.state.shape(), value_bytes, options)) {
+      if (!is_like(open.drum.state.shape(), value_bytes, options)) {
         return fail(Errc::kTypeMismatch, "the DRUM is open with keys or values of another size");
       }
       return core;
@@ -210,7 +193,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     CRAWLSTORE_TRY(open.leave());  // its last handle is going, and waits for our turn to end
   }
   auto impl = std::make_shared<Impl>(inside);
-  impl->options = options;
+  impl->drum.options = options;
   container::Writer& writer = *inside->writer;
   if (const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name)) {
     CRAWLSTORE_TRY(auto state, drum::load_state(writer, *entry));
@@ -222,7 +205,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
       return fail(Errc::kTypeMismatch, "the DRUM holds the keys of pages; open it as a PageDb",
                   Error::kNoOffset, entry->id);
     }
-    impl->state = std::move(state);
+    impl->drum.state = std::move(state);
   } else {
     if (inside->find(SegmentKind::kPages, name) != nullptr) {
       return fail(
@@ -233,13 +216,12 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
                             value_bytes};
     const std::uint32_t buckets =
         options.bucket_count != 0 ? options.bucket_count : drum::choose_buckets(options, shape);
-    impl->state = drum::make_state(writer.new_segment_id(), name, shape, buckets);
-    impl->state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
-    impl->state.normalizer = options.normalizer;
-    impl->dirty = true;
+    impl->drum.state = drum::make_state(writer.new_segment_id(), name, shape, buckets);
+    impl->drum.state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
+    impl->drum.state.normalizer = options.normalizer;
+    impl->drum.dirty = true;
   }
-  impl->published_sequence = impl->state.next_sequence;
-  impl->nobody = impl->find_nobody();
+  impl->published_sequence = impl->drum.state.next_sequence;
   impl->recent.resize(impl->recent_key_count());
   impl->reshape_arrays();
   std::shared_ptr<DrumCore> core(new DrumCore(impl));
@@ -249,14 +231,8 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
 }
 
 void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
-  // A merge under way ends first: after it no thread calls the sink that was attached before.
   const std::lock_guard no_merge(impl_->store->turn);
-  const std::lock_guard lock(impl_->mutex);
-  if (sink) {
-    impl_->sinks.insert_or_assign(consumer, std::move(sink));
-  } else {
-    impl_->sinks.erase(consumer);
-  }
+  impl_->delivery.exchange_sink(consumer, std::move(sink));
 }
 
 Result<void> DrumCore::submit(const RawRequest& request) {
@@ -271,11 +247,11 @@ Result<void> DrumCore::submit(std::span<const RawRequest> requests) {
 template <class Key>
 Result<void> DrumCore::submit_any_keys(DrumOperation operation, std::span<const Key> keys,
                                        std::uint16_t consumer) {
-  if (sizeof(Key) != impl_->state.key_bytes) {
+  if (sizeof(Key) != impl_->drum.state.key_bytes) {
     return fail(Errc::kInvalidArgument, "this DRUM's keys have another length");
   }
   const RawRequest any{operation, consumer, 0, {}, {}};
-  const bool needs_value = operation != DrumOperation::kCheck && impl_->state.value_bytes > 0;
+  const bool needs_value = operation != DrumOperation::kCheck && impl_->drum.state.value_bytes > 0;
   if (needs_value) return fail(Errc::kInvalidArgument, "this DRUM's updates need values");
   Impl* const impl = impl_.get();
   StoreCall call;
@@ -283,7 +259,7 @@ Result<void> DrumCore::submit_any_keys(DrumOperation operation, std::span<const 
     const std::lock_guard lock(impl->mutex);
     CRAWLSTORE_TRY(impl->check_request(any));
   }
-  if (impl->state.value_bytes != 0) {
+  if (impl->drum.state.value_bytes != 0) {
     for (const auto key : keys) {
       const Key16 both{key};
       const RawRequest request{operation, consumer, both.head, {}, {}, both.tail};
@@ -348,13 +324,20 @@ Result<MergeReport> DrumCore::merge_if_full() {
   }
   const StoreCall call(impl_);
   if (wants_relief) return impl_->relieve();
-  const bool only_full = impl_->current_options().merge_scope == MergeScope::kFull;
+  const bool only_full = impl_->drum.current_options().merge_scope == MergeScope::kFull;
   return impl_->merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
 }
 
 Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSink& sink) {
   const StoreCall call(impl_);
-  return impl_->take_results(consumer, sink);
+  const auto& store = impl_->store;
+  CRAWLSTORE_TRY(store->check_outside("results were asked for inside a transaction"));
+  const std::lock_guard lock(store->turn);
+  return store->change([&]() -> Result<std::uint64_t> {
+    CRAWLSTORE_TRY(store->check_open());
+    CRAWLSTORE_TRY(impl_->check_usable());
+    return impl_->delivery.take_results(consumer, sink);
+  });
 }
 
 Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
@@ -362,27 +345,24 @@ Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
   if (name == drum::kNobody) return fail(Errc::kInvalidArgument, "inserts have this consumer");
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
-  for (const auto& known : impl_->state.consumers) {
-    if (known.name == name) return known.id;
-  }
-  return impl_->add_consumer(name);
+  return impl_->delivery.consumer(name);
 }
 
 void DrumCore::count_unparsed(std::uint64_t count) {
   const std::lock_guard lock(impl_->mutex);
-  impl_->state.unparsed_count += count;
-  impl_->dirty = true;
+  impl_->drum.state.unparsed_count += count;
+  impl_->drum.dirty = true;
 }
 
 DrumStatus DrumCore::status() const {
   const std::lock_guard lock(impl_->mutex);
   DrumStatus status;
-  status.key_count = impl_->state.key_count();
-  status.pending_count = impl_->state.pending_count();
-  status.bucket_count = impl_->state.buckets.size();
-  status.merge_count = impl_->state.merge_count;
+  status.key_count = impl_->drum.state.key_count();
+  status.pending_count = impl_->drum.state.pending_count();
+  status.bucket_count = impl_->drum.state.buckets.size();
+  status.merge_count = impl_->drum.state.merge_count;
   status.transfer_count = impl_->transfer_count;
-  status.unparsed_count = impl_->state.unparsed_count;
+  status.unparsed_count = impl_->drum.state.unparsed_count;
   status.repeat_count = impl_->repeat_count;
   status.dropped_count = impl_->dropped_count;
   status.memory_bytes = impl_->recent.memory_bytes();
@@ -403,23 +383,23 @@ DrumStatus DrumCore::status() const {
 
 std::uint16_t DrumCore::key_bytes() const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->state.key_bytes;
+  return impl_->drum.state.key_bytes;
 }
 
 std::string DrumCore::normalizer() const {
-  return impl_->state.normalizer;
+  return impl_->drum.state.normalizer;
 }
 
 std::uint16_t DrumCore::key_scheme() const {
   const std::lock_guard lock(impl_->mutex);
-  return static_cast<std::uint16_t>(impl_->state.key_scheme);
+  return static_cast<std::uint16_t>(impl_->drum.state.key_scheme);
 }
 
 Result<void> DrumCore::tune(const DrumOptions& options) {
   CRAWLSTORE_TRY(check_options(options));
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
-  impl_->options = options;
+  impl_->drum.options = options;
   if (impl_->recent.size() != impl_->recent_key_count()) {
     impl_->recent.resize(impl_->recent_key_count());
   }

@@ -13,11 +13,11 @@
 
 #include "container/store_call.h"
 #include "drum/bucket_merge.h"
-#include "drum/drum_state.h"
+#include "drum/delivery.h"
 #include "drum/inserted_keys.h"
 #include "drum/key_ranges.h"
+#include "drum/open_drum.h"
 #include "drum/recent_keys.h"
-#include "drum/result_columns.h"
 #include "drum/sort_requests.h"
 
 namespace crawlstore {
@@ -35,7 +35,6 @@ struct DrumCore::Impl : Participant {
   struct MergeFlight;
   struct Transferred;
   struct Wants;
-  class Auxes;
   /// The result of an insert: the key was there; it was taken; it must wait for the transaction of
   /// another thread, which has inserted the key; it must wait for a merge.
   enum class Insertion : std::uint8_t { kKnown, kTaken, kUndecided, kCallsForMerge };
@@ -45,9 +44,9 @@ struct DrumCore::Impl : Participant {
       : Participant(std::move(of_store), SegmentKind::kDrum) {}
 
   std::weak_ptr<DrumCore> handle;  // every open of the DRUM returns this one
-  drum::DrumState state;
+  drum::OpenDrum drum{*store, mutex};
+  drum::Delivery delivery{drum};
   drum::KeyRanges ranges;
-  DrumOptions options;
   std::shared_ptr<drum::SlabPool> pool = std::make_shared<drum::SlabPool>();
   Arrays arrays;            // submitted from outside a dispatcher
   drum::RecentKeys recent;  // of `arrays`; off where there are values
@@ -55,17 +54,15 @@ struct DrumCore::Impl : Participant {
   /// Requests that arrived after the bucket's runs and before those of arrays[b]. They have their
   /// sequences: a merge has planned to take them from memory, or has failed to.
   std::vector<std::vector<drum::WaitingRequests>> sealed;
-  std::uint64_t array_bytes = 0;        // of the requests in `arrays`
-  std::uint64_t sealed_bytes = 0;       // of those in `sealed`
-  std::uint64_t sweep_key = 0;          // the next automatic merge from memory goes on here
-  bool has_hot_array = false;           // whether some array takes too much of the memory
-  std::unique_ptr<MergeFlight> flight;  // guarded by StoreImpl::turn
-  std::map<std::uint16_t, RawSink> sinks;
+  std::uint64_t array_bytes = 0;               // of the requests in `arrays`
+  std::uint64_t sealed_bytes = 0;              // of those in `sealed`
+  std::uint64_t sweep_key = 0;                 // the next automatic merge from memory goes on here
+  bool has_hot_array = false;                  // whether some array takes too much of the memory
+  std::unique_ptr<MergeFlight> flight;         // guarded by StoreImpl::turn
   std::vector<drum::LoggedKeys> pending_keys;  // by bucket, filled by look-ups; or empty
   std::vector<drum::LoggedKeys> tentative_keys;
   drum::RequestColumns::Encoded scratch;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
-  std::uint16_t nobody = 0;  // the consumer of inserts; 0 while there is none
   std::uint64_t transfer_count = 0;
   std::uint64_t repeat_count = 0;
   std::uint64_t dropped_count = 0;
@@ -73,21 +70,18 @@ struct DrumCore::Impl : Participant {
   std::uint64_t sequence_in_commit = 0;  // published_sequence after the commit under way
   std::uint64_t splits_under_way = 0;    // of jobs that are not installed
   bool has_full_bucket = false;          // whether some bucket's pending runs call for a merge
-  bool dirty = false;
-  bool commit_is_whole = false;  // whether the commit under way takes everything
+  bool commit_is_whole = false;          // whether the commit under way takes everything
 
   // drum_core.cpp
   Result<void> prepare(CommitScope scope) override;
   void published() override;
-  void dropped() override { state.table_run.reset(); }
+  void dropped() override { drum.state.table_run.reset(); }
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
   void close() override;
-  [[nodiscard]] std::string_view name() const override { return state.name; }
+  [[nodiscard]] std::string_view name() const override { return drum.state.name; }
   Result<void> check_usable() const;
-  [[nodiscard]] DrumOptions current_options() const;
-  Result<std::uint16_t> add_consumer(std::string_view name);
   void reshape_arrays();  // call after buckets or their pending runs have changed
 
   // drum_lookup.cpp
@@ -96,9 +90,6 @@ struct DrumCore::Impl : Participant {
   Result<bool> is_logged(std::size_t bucket, bool is_tentative, Key16 key);
 
   // drum_insert.cpp
-  [[nodiscard]] std::uint16_t find_nobody() const;
-  Result<std::uint16_t> make_nobody();
-  [[nodiscard]] bool is_for_nobody(std::uint16_t tag) const;
   Result<Insertion> insertion_of(Key16 key);
   Result<Insertion> try_insert(Key16 key, std::span<const std::byte> value, bool has_merged,
                                Wants& wanted);
@@ -192,22 +183,7 @@ struct DrumCore::Impl : Participant {
 
   // drum_install.cpp
   Result<void> install(Group& group);
-  Result<void> join_results(drum::Consumer& consumer);
   Result<void> install_outcome(Group& group, drum::MergeOutcome& outcome);
-
-  // drum_dispatch.cpp
-  Result<void> dispatch(Group& group, const drum::MergeOutcome& outcome);
-  Result<void> dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
-                              const drum::RequestBatch& batch, std::size_t first_arrival);
-  Result<void> dispatch_repeats(Group& group, const drum::MergeOutcome& outcome,
-                                const drum::RequestBatch& batch, std::size_t first_arrival);
-  Result<void> dispatch_batch(Group& group, const drum::MergeOutcome& outcome,
-                              const drum::RequestBatch& batch, std::size_t first_arrival);
-  Result<void> deliver(Group& group, std::span<const RawAnswer> answers);
-  std::vector<drum::Consumer>::iterator find_consumer(std::uint16_t id);
-  Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
-  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
-  Result<std::uint64_t> take_results_locked(std::uint16_t consumer, const RawSink& sink);
 };
 
 /// The steps that follow after requests were taken.
@@ -222,7 +198,7 @@ struct DrumCore::Impl::Wants {
 /// The work of a merge since its last commit.
 struct DrumCore::Impl::Group {
   std::vector<drum::MergeOutcome> outcomes;
-  std::map<std::uint16_t, drum::ResultColumns> results;  // of consumers that are absent
+  drum::Delivery::Absent absent;
   /// The sealed requests of the buckets that are installed, with the first key of each.
   std::vector<std::pair<std::uint64_t, std::vector<drum::WaitingRequests>>> answered;
   std::uint64_t bytes = 0;  // of the new partitions

@@ -9,27 +9,6 @@
 
 namespace crawlstore {
 
-std::uint16_t DrumCore::Impl::find_nobody() const {
-  for (const auto& consumer : state.consumers) {
-    if (consumer.name == drum::kNobody) return consumer.id;
-  }
-  return 0;
-}
-
-/// Returns the consumer of inserts, and adds it if it does not exist.
-Result<std::uint16_t> DrumCore::Impl::make_nobody() {
-  if (nobody != 0) return nobody;
-  CRAWLSTORE_TRY(const auto id, add_consumer(drum::kNobody));
-  nobody = id;
-  return id;
-}
-
-/// Whether no consumer receives the answer to this request.
-bool DrumCore::Impl::is_for_nobody(std::uint16_t tag) const {
-  const std::lock_guard lock(mutex);
-  return nobody != 0 && format::consumer_of(tag) == nobody;
-}
-
 /// Returns whether the key is there, or depends on another thread's transaction. Requires `mutex`.
 Result<DrumCore::Impl::Insertion> DrumCore::Impl::insertion_of(Key16 key) {
   const std::size_t bucket = ranges.find(key.head);
@@ -59,7 +38,7 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::try_insert(Key16 key,
   if (insertion != Insertion::kTaken) return insertion;
   wanted = wants();
   if (!has_merged && (wanted.relief || wanted.merge)) return Insertion::kCallsForMerge;
-  CRAWLSTORE_TRY(request.consumer, make_nobody());
+  CRAWLSTORE_TRY(request.consumer, delivery.make_nobody());
   CRAWLSTORE_TRY(store->change([&] { return append(request); }));
   return insertion;
 }

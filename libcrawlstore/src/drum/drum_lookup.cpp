@@ -65,11 +65,11 @@ Result<std::optional<std::vector<std::byte>>> find_in_runs(container::Writer& wr
 }  // namespace
 
 Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) {
-  drum::Bucket& bucket = state.buckets[ranges.find(key.head)];
+  drum::Bucket& bucket = drum.state.buckets[ranges.find(key.head)];
   if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
   if (bucket.lookup == nullptr) {
     CRAWLSTORE_TRY(bucket.lookup,
-                   drum::PartitionLookup::open(bucket.partition_run->reader(), state.shape()));
+                   drum::PartitionLookup::open(bucket.partition_run->reader(), drum.state.shape()));
   }
   return bucket.lookup->find(key);
 }
@@ -81,11 +81,12 @@ Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
 
 /// Whether a run of the bucket's log inserts the key.
 Result<bool> DrumCore::Impl::is_logged(std::size_t index, bool is_tentative, Key16 key) {
-  const drum::Bucket& bucket = state.buckets[index];
+  const drum::Bucket& bucket = drum.state.buckets[index];
   const auto& runs = is_tentative ? bucket.tentative.keys : bucket.pending.keys;
   if (runs.empty()) return false;
   auto& all = is_tentative ? tentative_keys : pending_keys;
-  if (all.size() != state.buckets.size()) all = std::vector<drum::LoggedKeys>(state.buckets.size());
+  if (all.size() != drum.state.buckets.size())
+    all = std::vector<drum::LoggedKeys>(drum.state.buckets.size());
   return all[index].contain(runs, key, [&](const format::RunRef& run) {
     return read_key_run(*store->writer, bucket, run);
   });
@@ -100,7 +101,7 @@ Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(Key16 key) const 
 Result<bool> DrumCore::contains(Key16 key) const {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
-  if (key.tail != 0 && !impl_->state.shape().is_wide()) return false;
+  if (key.tail != 0 && !impl_->drum.state.shape().is_wide()) return false;
   CRAWLSTORE_TRY(const auto stored, impl_->lookup(key));
   return stored.has_value() ? Result<bool>(true) : impl_->is_inserted(key);
 }
@@ -108,14 +109,14 @@ Result<bool> DrumCore::contains(Key16 key) const {
 Result<std::optional<std::vector<std::byte>>> DrumCore::find(Key16 key) const {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
-  const drum::Shape shape = impl_->state.shape();
+  const drum::Shape shape = impl_->drum.state.shape();
   if (key.tail != 0 && !shape.is_wide()) return std::nullopt;
   if (const auto value = find_in_memory(*impl_, key)) {
     return std::vector<std::byte>(value->begin(), value->end());
   }
   CRAWLSTORE_TRY(const bool is_logged, is_in_logs(*impl_, key));
   if (!is_logged) return impl_->lookup(key);
-  const drum::Bucket& bucket = impl_->state.buckets[impl_->ranges.find(key.head)];
+  const drum::Bucket& bucket = impl_->drum.state.buckets[impl_->ranges.find(key.head)];
   drum::LogRuns log = bucket.pending;
   if (impl_->store->in_transaction()) log.add(bucket.tentative);
   return find_in_runs(*impl_->store->writer, bucket, log.keys, shape, key);

@@ -31,7 +31,7 @@ constexpr std::size_t kReadAhead = 4;
 
 std::uint64_t DrumCore::Impl::Group::total_bytes() const {
   std::uint64_t total = bytes;
-  for (const auto& [consumer, answers] : results) total += answers.memory_bytes();
+  for (const auto& [consumer, answers] : absent) total += answers.memory_bytes();
   return total;
 }
 
@@ -41,23 +41,24 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
   const StoreImpl::AllLocked locked(*store);
   for (const auto& outcome : group.outcomes) {
     if (outcome.pieces.size() < 2) continue;
-    const std::size_t index = state.bucket_of(outcome.job.first_key);
+    const std::size_t index = drum.state.bucket_of(outcome.job.first_key);
     CRAWLSTORE_TRY(transfer_arrays(index, index + 1));  // only logs are split
   }
-  const CommitScope scope = options.merge_commit == MergeCommit::kEverything
+  const CommitScope scope = drum.options.merge_commit == MergeCommit::kEverything
                                 ? CommitScope::kEverything
                                 : CommitScope::kTransaction;
   CRAWLSTORE_TRY(write_arrays(scope));  // so that what fails from here on can be taken back
-  const drum::DrumState saved = state;
+  const drum::DrumState saved = drum.state;
   for (const auto& outcome : group.outcomes) {
     if (!outcome.job.is_last_slice) continue;
     const std::uint64_t first_key = outcome.job.first_key;
-    group.answered.emplace_back(first_key, std::exchange(sealed[state.bucket_of(first_key)], {}));
+    group.answered.emplace_back(first_key,
+                                std::exchange(sealed[drum.state.bucket_of(first_key)], {}));
   }
   Result<void> done = install(group);
   if (done) {
     reshape_arrays();
-    if (options.durability == Durability::kNone) {
+    if (drum.options.durability == Durability::kNone) {
       done = store->keep_tentative();
     } else if (const auto committed = store->commit_all(scope); !committed) {
       done = tl::unexpected<Error>(committed.error());
@@ -66,19 +67,19 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
     }
   }
   if (!done) {
-    state = saved;
+    drum.state = saved;
     reshape_arrays();
     for (auto& [first_key, waiting] : group.answered) {
-      sealed[state.bucket_of(first_key)] = std::move(waiting);
+      sealed[drum.state.bucket_of(first_key)] = std::move(waiting);
     }
     return done;
   }
   for (const auto& [first_key, waiting] : group.answered) forget_sealed(waiting);
-  for (std::size_t b = 0; b < pending_keys.size() && b < state.buckets.size(); ++b) {
-    if (state.buckets[b].pending.empty()) pending_keys[b] = {};
+  for (std::size_t b = 0; b < pending_keys.size() && b < drum.state.buckets.size(); ++b) {
+    if (drum.state.buckets[b].pending.empty()) pending_keys[b] = {};
   }
   group.outcomes.clear();
-  group.results.clear();
+  group.absent.clear();
   group.answered.clear();
   group.bytes = 0;
   return {};
@@ -99,7 +100,7 @@ void DrumCore::Impl::cancel_flight() {
 void DrumCore::Impl::unlock_runs() {
   const std::lock_guard lock(mutex);
   splits_under_way = 0;
-  for (auto& bucket : state.buckets) {
+  for (auto& bucket : drum.state.buckets) {
     bucket.locked_run_count = 0;
     bucket.is_planned = false;
   }
@@ -110,10 +111,10 @@ void DrumCore::Impl::unlock_runs() {
 Result<void> DrumCore::Impl::reserve_sequences() {
   {
     const std::lock_guard lock(mutex);
-    const bool is_reserved = state.next_sequence <= published_sequence;
-    if (is_reserved || options.durability == Durability::kNone) return {};
-    state.sequence_limit = state.next_sequence + kReservedSequences;
-    dirty = true;
+    const bool is_reserved = drum.state.next_sequence <= published_sequence;
+    if (is_reserved || drum.options.durability == Durability::kNone) return {};
+    drum.state.sequence_limit = drum.state.next_sequence + kReservedSequences;
+    drum.dirty = true;
   }
   CRAWLSTORE_TRY(store->commit_all(CommitScope::kTransaction));
   return {};
@@ -127,7 +128,7 @@ Result<void> DrumCore::Impl::start_merge(MergeCall call, const drum::KeyFilter* 
   // Another thread may have merged meanwhile.
   if (call != MergeCall::kAll && !has_full_bucket) return {};
   if (!merges_from_memory()) {
-    if (options.durability == Durability::kNone) {
+    if (drum.options.durability == Durability::kNone) {
       CRAWLSTORE_TRY(transfer_arrays());
     } else if (const auto committed = store->commit_all(); !committed) {
       return tl::unexpected<Error>(committed.error());
@@ -137,8 +138,8 @@ Result<void> DrumCore::Impl::start_merge(MergeCall call, const drum::KeyFilter* 
   plan = std::move(planned);
   look_for_full_buckets();
   if (!plan.empty()) {
-    ++state.merge_count;
-    dirty = true;
+    ++drum.state.merge_count;
+    drum.dirty = true;
   }
   return reserve_sequences();
 }
@@ -153,7 +154,7 @@ Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
     job.filter = one.filter;
     next->outcomes.emplace_back().job = std::move(job);
   }
-  if (current_options().parallel && planned.front().filter == nullptr) {
+  if (drum.current_options().parallel && planned.front().filter == nullptr) {
     try {
       next->other =
           std::async(std::launch::async, [this, &merging = *next] { return merge_some(merging); });
@@ -193,7 +194,7 @@ Result<void> DrumCore::Impl::arrive(MergeFlight& landing) {
 
 /// Dispatches the outcomes, while the disk takes the bytes that the flight wrote.
 Result<void> DrumCore::Impl::land(MergeFlight& landing, Group& group) {
-  const DrumOptions now = current_options();
+  const DrumOptions now = drum.current_options();
   std::future<Result<void>> synced;
   try {
     if (now.parallel && now.durability != Durability::kNone) {
@@ -219,7 +220,7 @@ Result<void> DrumCore::Impl::dispatch_all(MergeFlight& landing, Group& group) {
     group.report.new_key_count +=
         std::max(outcome.key_count, outcome.job.old_key_count) - outcome.job.old_key_count;
     ++group.report.bucket_count;
-    CRAWLSTORE_TRY(dispatch(group, outcome));
+    CRAWLSTORE_TRY(delivery.tell(outcome, group.absent));
     outcome.forget_answers();
     group.outcomes.push_back(std::move(outcome));
   }
@@ -286,13 +287,9 @@ Result<MergeReport> DrumCore::Impl::merge(MergeCall call, const drum::KeyFilter*
 Result<MergeReport> DrumCore::Impl::merge_with(RawSink sink) {
   CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
   const std::lock_guard no_other(store->turn);
-  const auto exchange_sink = [this](RawSink next) {
-    const std::lock_guard lock(mutex);
-    return std::exchange(sinks[0], std::move(next));
-  };
-  const RawSink before = exchange_sink(std::move(sink));
+  RawSink before = delivery.exchange_sink(0, std::move(sink));
   auto merged = merge(MergeCall::kAll);
-  exchange_sink(before);
+  delivery.exchange_sink(0, std::move(before));
   return merged;
 }
 
@@ -317,7 +314,7 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call, const drum::Key
   MergeReport report;
   CRAWLSTORE_TRY(land_and_commit(report));
   // All that is stored becomes durable even if no request waits.
-  if (call == MergeCall::kAll && options.durability != Durability::kNone) {
+  if (call == MergeCall::kAll && drum.options.durability != Durability::kNone) {
     CRAWLSTORE_TRY(store->settle());
   }
   std::vector<PlannedMerge> plan;

@@ -95,6 +95,8 @@ struct DrumState {
   /// Returns the bucket of a key, or of a head. O(log buckets).
   [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const;
   [[nodiscard]] std::uint64_t last_key(std::size_t bucket) const;
+  /// Returns the consumer with this id, or nullptr. O(log consumers).
+  [[nodiscard]] Consumer* find_consumer(std::uint16_t id_of_consumer);
   [[nodiscard]] std::uint64_t pending_count() const;
   [[nodiscard]] std::uint64_t key_count() const;
 };

@@ -24,27 +24,29 @@ constexpr std::uint64_t kMemoryPerRecentKey = 256;  // of which the window takes
 /// Whether full arrays are merged from memory. Options that size arrays and logs, or ask for
 /// requests in the log first, have them logged.
 bool DrumCore::Impl::merges_from_memory() const {
-  return !options.log_first && options.durability != Durability::kRequest &&
-         options.array_elements == 0 && options.array_aux_bytes == 0 && options.bucket_bytes == 0;
+  return !drum.options.log_first && drum.options.durability != Durability::kRequest &&
+         drum.options.array_elements == 0 && drum.options.array_aux_bytes == 0 &&
+         drum.options.bucket_bytes == 0;
 }
 
 std::uint64_t DrumCore::Impl::flight_bytes() const {
-  return drum::flight_bytes(options.memory_bytes);
+  return drum::flight_bytes(drum.options.memory_bytes);
 }
 
 /// Whether the arrays and the sealed requests fill the memory, or an array is hot.
 bool DrumCore::Impl::wants_relief() const {
   return merges_from_memory() && array_bytes + sealed_bytes != 0 &&
-         (has_hot_array || drum::fills_memory(array_bytes, sealed_bytes, options.memory_bytes));
+         (has_hot_array ||
+          drum::fills_memory(array_bytes, sealed_bytes, drum.options.memory_bytes));
 }
 
 std::uint64_t DrumCore::Impl::array_budget_bytes() const {
-  return std::max(drum::kArrayBytesMin, options.memory_bytes / state.buckets.size());
+  return std::max(drum::kArrayBytesMin, drum.options.memory_bytes / drum.state.buckets.size());
 }
 
 std::uint64_t DrumCore::Impl::slice_requests_max() const {
-  const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
-  return drum::slice_requests_max(options.memory_bytes, value + state.key_bytes - 8U);
+  const auto value = static_cast<std::uint64_t>(std::max(0, drum.state.value_bytes));
+  return drum::slice_requests_max(drum.options.memory_bytes, value + drum.state.key_bytes - 8U);
 }
 
 /// Whether there is no room for a request. Limits that the options leave open follow memory_bytes.
@@ -52,11 +54,12 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
   if (columns.empty()) return false;
   if (columns.count() >= drum::kSortCountMax) return true;
   const std::uint64_t aux_bytes = columns.aux_bytes() + request.aux.size();
-  if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
-  if (options.array_aux_bytes != 0 && aux_bytes > options.array_aux_bytes) return true;
-  std::uint64_t bytes = options.array_aux_bytes != 0 ? 0 : aux_bytes;
-  if (options.array_elements == 0) bytes += columns.key_bytes() + state.key_bytes;
-  if (options.array_elements == 0 || state.value_bytes < 0) {
+  if (drum.options.array_elements != 0 && columns.count() >= drum.options.array_elements)
+    return true;
+  if (drum.options.array_aux_bytes != 0 && aux_bytes > drum.options.array_aux_bytes) return true;
+  std::uint64_t bytes = drum.options.array_aux_bytes != 0 ? 0 : aux_bytes;
+  if (drum.options.array_elements == 0) bytes += columns.key_bytes() + drum.state.key_bytes;
+  if (drum.options.array_elements == 0 || drum.state.value_bytes < 0) {
     bytes += columns.value_bytes() + request.value.size();
   }
   return bytes > array_budget_bytes();
@@ -84,13 +87,13 @@ bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
 
 /// By bytes where those are given by hand, else by requests.
 drum::MergeThresholds DrumCore::Impl::merge_thresholds() const {
-  if (options.bucket_bytes != 0) return {.bytes = options.bucket_bytes};
+  if (drum.options.bucket_bytes != 0) return {.bytes = drum.options.bucket_bytes};
   return {.requests = slice_requests_max()};
 }
 
 void DrumCore::Impl::look_for_full_buckets() {
   has_full_bucket =
-      std::any_of(state.buckets.begin(), state.buckets.end(),
+      std::any_of(drum.state.buckets.begin(), drum.state.buckets.end(),
                   [this](const drum::Bucket& bucket) { return calls_for_merge(bucket); });
 }
 
@@ -99,17 +102,17 @@ Result<void> DrumCore::Impl::check_request(const RawRequest& request) {
     return fail(Errc::kTooLarge, "an auxiliary is larger than 64 MiB");
   }
   const bool has_value = request.operation != DrumOperation::kCheck;
-  if (state.value_bytes >= 0 && has_value &&
-      request.value.size() != static_cast<std::size_t>(state.value_bytes)) {
+  if (drum.state.value_bytes >= 0 && has_value &&
+      request.value.size() != static_cast<std::size_t>(drum.state.value_bytes)) {
     return fail(Errc::kInvalidArgument, "a value has another size than the DRUM's");
   }
   if (request.value.size() > format::kValueBytesMax) {
     return fail(Errc::kTooLarge, "a value is larger than 16 MiB");
   }
-  if (request.key_tail != 0 && !state.shape().is_wide()) {
+  if (request.key_tail != 0 && !drum.state.shape().is_wide()) {
     return fail(Errc::kInvalidArgument, "this DRUM's keys have 8 bytes");
   }
-  if (request.consumer != 0 && find_consumer(request.consumer) == state.consumers.end()) {
+  if (request.consumer != 0 && drum.state.find_consumer(request.consumer) == nullptr) {
     return fail(Errc::kUnknownName, "no consumer has this id");
   }
   return {};
@@ -119,23 +122,24 @@ Result<void> DrumCore::Impl::check_request(const RawRequest& request) {
 bool DrumCore::Impl::may_merge_for(const Error& error) const {
   if (error.code != Errc::kTooLarge || store->in_transaction()) return false;
   const std::lock_guard lock(mutex);
-  return options.auto_merge &&
-         std::any_of(state.buckets.begin(), state.buckets.end(), [](const drum::Bucket& bucket) {
-           return bucket.pending.keys.size() > drum::kRunsUntilMerge;
-         });
+  return drum.options.auto_merge &&
+         std::any_of(drum.state.buckets.begin(), drum.state.buckets.end(),
+                     [](const drum::Bucket& bucket) {
+                       return bucket.pending.keys.size() > drum::kRunsUntilMerge;
+                     });
 }
 
 DrumCore::Impl::Wants DrumCore::Impl::wants() const {
   Wants wants;
   if (store->in_transaction()) return wants;
-  wants.commit = options.durability == Durability::kRequest;
-  if (options.durability == Durability::kInterval) {
+  wants.commit = drum.options.durability == Durability::kRequest;
+  if (drum.options.durability == Durability::kInterval) {
     const auto now = std::chrono::steady_clock::now();
-    wants.commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
+    wants.commit = now - last_commit >= std::chrono::milliseconds(drum.options.interval_ms);
   }
-  wants.merge = options.auto_merge && has_full_bucket;
-  wants.only_full = options.merge_scope == MergeScope::kFull;
-  wants.relief = options.auto_merge && wants_relief();
+  wants.merge = drum.options.auto_merge && has_full_bucket;
+  wants.only_full = drum.options.merge_scope == MergeScope::kFull;
+  wants.relief = drum.options.auto_merge && wants_relief();
   return wants;
 }
 
@@ -179,7 +183,7 @@ Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) 
     CRAWLSTORE_TRY(check_request(requests.front()));
     CRAWLSTORE_TRY(append(requests.front()));
     requests = requests.subspan(1);
-  } while (!requests.empty() && !(options.auto_merge && (has_full_bucket || wants_relief())));
+  } while (!requests.empty() && !(drum.options.auto_merge && (has_full_bucket || wants_relief())));
   return {};
 }
 
@@ -187,10 +191,10 @@ Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) 
 Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
   if (arrays[bucket].empty()) return ensure_room_for_run(bucket);
   has_hot_array = has_hot_array || drum::is_hot(arrays[bucket].request_bytes(),
-                                                arrays[bucket].count(), options.memory_bytes);
+                                                arrays[bucket].count(), drum.options.memory_bytes);
   // Without automatic merges the log takes the requests, in runs of limited size.
-  const bool is_over = array_bytes + flight_bytes() >= options.memory_bytes;
-  if ((!options.auto_merge && is_over) || arrays[bucket].count() >= kArrayRequestsMax) {
+  const bool is_over = array_bytes + flight_bytes() >= drum.options.memory_bytes;
+  if ((!drum.options.auto_merge && is_over) || arrays[bucket].count() >= kArrayRequestsMax) {
     CRAWLSTORE_TRY(transfer_arrays());
   }
   return arrays[bucket].empty() ? ensure_room_for_run(bucket) : Result<void>{};
@@ -216,7 +220,7 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
   const bool looks = !is_tentative && recent.is_awake();
   if (looks) recent.wake();
   const auto repeated = looks ? recent.find(name, columns.number()) : recent.kNotFound;
-  const bool drops = options.repeats == Repeats::kDrop;
+  const bool drops = drum.options.repeats == Repeats::kDrop;
   const bool repeats = repeated != recent.kNotFound && (drops || columns.can_repeat(repeated)) &&
                        columns.has_key(repeated, key);
   if (!is_tentative) recent.count(1, repeats ? 1 : 0);
@@ -228,8 +232,8 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
   } else {
     const bool inserts = request.operation != DrumOperation::kCheck;
     if (columns.empty()) columns.set_number(recent.begin_array());
-    columns.append(tag, key, state.shape(), inserts ? request.value : std::span<const std::byte>{},
-                   request.aux);
+    columns.append(tag, key, drum.state.shape(),
+                   inserts ? request.value : std::span<const std::byte>{}, request.aux);
     if (looks && inserts) recent.note(name, columns.number(), columns.key_count() - 1);
   }
   if (!is_tentative) array_bytes += columns.request_bytes() - before;
@@ -239,10 +243,10 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
 /// Returns the size of the window, which leaves 15/16 of the memory to requests. Requests that are
 /// logged first are sorted from the log, where only dropped ones save work.
 std::size_t DrumCore::Impl::recent_key_count() const {
-  if (state.value_bytes != 0) return 0;
-  if (!merges_from_memory() && options.repeats == Repeats::kAnswer) return 0;
-  return std::min<std::uint64_t>(options.recent_keys,
-                                 std::bit_floor(options.memory_bytes / kMemoryPerRecentKey));
+  if (drum.state.value_bytes != 0) return 0;
+  if (!merges_from_memory() && drum.options.repeats == Repeats::kAnswer) return 0;
+  return std::min<std::uint64_t>(drum.options.recent_keys,
+                                 std::bit_floor(drum.options.memory_bytes / kMemoryPerRecentKey));
 }
 
 template <class Key>
@@ -262,7 +266,7 @@ template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const
 template <bool kLooks, class Key>
 std::size_t DrumCore::Impl::append_plain(std::uint16_t tag, std::span<const Key> keys) {
   using drum::RecentKeys;
-  const bool drops = options.repeats == Repeats::kDrop;
+  const bool drops = drum.options.repeats == Repeats::kDrop;
   const bool inserts = format::operation_of(tag) != format::Operation::kCheck;
   std::uint64_t key_count = 0;
   std::uint64_t repeats = 0;
@@ -315,7 +319,7 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const Key>
     for (; !keys.empty(); keys = keys.subspan(1)) CRAWLSTORE_TRY(append(request_of(keys.front())));
     return {};
   }
-  while (!keys.empty() && !(options.auto_merge && wants_relief())) {
+  while (!keys.empty() && !(drum.options.auto_merge && wants_relief())) {
     const auto look = keys.first(std::min(keys.size(), kKeysPerLook));
     std::size_t count = 0;
     Result<void> done;

@@ -91,7 +91,7 @@ struct DrumCore::Impl::Transferred {
 /// Makes room for the run that an array will become. Call it before the array's first request, so
 /// that transfers, and with them commits and merges, never lack the room.
 Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
-  drum::Bucket& bucket = state.buckets[bucket_index];
+  drum::Bucket& bucket = drum.state.buckets[bucket_index];
   const std::size_t waiting = waiting_count(bucket_index);
   const std::size_t kept = store->in_transaction() ? 0 : kRunsKeptForDispatchers;
   const auto has_room = [&] { return run_count(bucket) + waiting + kept < format::kRunsPerLogMax; };
@@ -113,10 +113,10 @@ Result<void> DrumCore::Impl::encode(std::span<const Transferred> some,
   for (const auto& entry : some) bytes += entry.columns->request_bytes();
   const auto threads = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax);
   const auto useful =
-      std::min<std::uint64_t>(options.parallel ? threads : 1, bytes / kBytesPerThread);
+      std::min<std::uint64_t>(drum.options.parallel ? threads : 1, bytes / kBytesPerThread);
   return in_parallel(static_cast<unsigned>(std::max<std::uint64_t>(1, useful)), some.size(),
                      [&](std::uint64_t i, unsigned) -> Result<void> {
-                       some[i].columns->encode(some[i].first_sequence, state.value_bytes,
+                       some[i].columns->encode(some[i].first_sequence, drum.state.value_bytes,
                                                encoded[i]);
                        return {};
                      });
@@ -130,8 +130,8 @@ Result<void> DrumCore::Impl::write(std::span<Transferred> all) {
     all = all.subspan(some.size());
     CRAWLSTORE_TRY(encode(some, encoded));
     for (std::size_t i = 0; i < some.size(); ++i) {
-      drum::Bucket& bucket = state.buckets[some[i].bucket];
-      CRAWLSTORE_TRY(some[i].runs, write_runs(*store->writer, state.id, bucket, encoded[i]));
+      drum::Bucket& bucket = drum.state.buckets[some[i].bucket];
+      CRAWLSTORE_TRY(some[i].runs, write_runs(*store->writer, drum.state.id, bucket, encoded[i]));
     }
   }
   return {};
@@ -142,7 +142,7 @@ template <class Wanted>
 Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wanted) {
   using Source = Transferred::Source;
   std::vector<Transferred> all;
-  std::uint64_t sequence = state.next_sequence;
+  std::uint64_t sequence = drum.state.next_sequence;
   const auto take = [&](std::size_t b, Source source, const drum::RequestColumns& columns) {
     if (columns.empty()) return;
     all.push_back({b, source, &columns, sequence});
@@ -158,11 +158,11 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
   }
   if (all.empty()) return {};
   CRAWLSTORE_TRY(write(all));
-  state.next_sequence = sequence;
-  dirty = true;
+  drum.state.next_sequence = sequence;
+  drum.dirty = true;
   ++transfer_count;
   for (auto& [b, source, columns, first_sequence, runs] : all) {
-    drum::Bucket& bucket = state.buckets[b];
+    drum::Bucket& bucket = drum.state.buckets[b];
     (source == Source::kTentative ? bucket.tentative : bucket.pending).add(std::move(runs));
     if (source == Source::kSealed) {
       // A merge that has planned to take them takes them as its locked runs.
@@ -177,7 +177,7 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
     }
   }
   for (const auto& entry : all) {
-    drum::Bucket& bucket = state.buckets[entry.bucket];
+    drum::Bucket& bucket = drum.state.buckets[entry.bucket];
     // The requests are taken: a join that fails now is asked for again by the next transfer.
     if (run_count(bucket) > drum::kJoinRunCount) (void)join_runs(bucket);
   }
@@ -251,7 +251,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   }
   const std::uint64_t requests_max = std::min<std::uint64_t>(
       drum::kSortCountMax, std::max(drum::kJoinedRequestsMin, slice_requests_max()));
-  const std::uint64_t bytes_max = std::max(drum::kJoinedBytesMin, options.memory_bytes);
+  const std::uint64_t bytes_max = std::max(drum::kJoinedBytesMin, drum.options.memory_bytes);
   drum::RequestColumns joined;
   std::size_t first = 0;
   // Compressed requests may be too much once they are read: then take half as many bytes of runs.
@@ -265,14 +265,14 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
                                  [&](const RawRequest& request, std::uint64_t sequence) {
                                    if (joined.request_bytes() > bytes_max) return;
                                    joined.append(tag_of(request), drum::key_of(request),
-                                                 state.shape(), request.value, request.aux);
+                                                 drum.state.shape(), request.value, request.aux);
                                    joined.append_sequence(sequence);
                                  }));
     if (joined.request_bytes() <= bytes_max) break;
   }
   if (!joined.can_hold(joined.last_sequence())) return {};
-  joined.encode(0, state.value_bytes, scratch);
-  CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, state.id, bucket, scratch));
+  joined.encode(0, drum.state.value_bytes, scratch);
+  CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, drum.state.id, bucket, scratch));
   drum::LogRuns kept = log;
   drum::LogRuns dropped = log;
   dropped.drop_front(first);
@@ -283,35 +283,35 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   kept.aux_bytes -= dropped.aux_bytes;
   kept.add(std::move(runs));
   log = std::move(kept);
-  dirty = true;
+  drum.dirty = true;
   return {};
 }
 
 /// Gives each of the `count` buckets into which bucket `first` was cut the requests of its range,
 /// tentative ones included, in few runs.
 Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) {
-  drum::LogRuns log = state.buckets[first].pending;
-  log.add(state.buckets[first].tentative);
+  drum::LogRuns log = drum.state.buckets[first].pending;
+  log.add(drum.state.buckets[first].tentative);
   if (log.empty()) return {};
-  const drum::Bucket source = state.buckets[first];
-  state.buckets[first].pending = {};
-  state.buckets[first].tentative = {};
+  const drum::Bucket source = drum.state.buckets[first];
+  drum.state.buckets[first].pending = {};
+  drum.state.buckets[first].tentative = {};
   std::vector<drum::RequestColumns> parts(count);
   const auto write_part = [&](std::size_t i) -> Result<void> {
-    drum::Bucket& bucket = state.buckets[first + i];
+    drum::Bucket& bucket = drum.state.buckets[first + i];
     if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
-    parts[i].encode(0, state.value_bytes, scratch);
-    CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, state.id, bucket, scratch));
+    parts[i].encode(0, drum.state.value_bytes, scratch);
+    CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, drum.state.id, bucket, scratch));
     bucket.pending.add(std::move(runs));
     parts[i].clear();
     return {};
   };
-  const std::uint64_t bytes_max = 2 * std::max(drum::kJoinedBytesMin, options.memory_bytes);
+  const std::uint64_t bytes_max = 2 * std::max(drum::kJoinedBytesMin, drum.options.memory_bytes);
   Result<void> done;
   CRAWLSTORE_TRY(read_requests(
       source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
         if (!done) return;
-        const std::size_t i = state.bucket_of(request.key) - first;
+        const std::size_t i = drum.state.bucket_of(request.key) - first;
         if (i >= count) {
           done = fail(Errc::kSegmentInvalid, "a request lies in another bucket than its key",
                       Error::kNoOffset, source.key_log);
@@ -320,10 +320,11 @@ Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) 
         drum::RequestColumns& part = parts[i];
         if (part.count() != 0 &&
             (!part.can_hold(sequence) || part.count() == drum::kSortCountMax ||
-             part.value_bytes() + part.aux_bytes() + state.key_bytes * part.count() >= bytes_max)) {
+             part.value_bytes() + part.aux_bytes() + drum.state.key_bytes * part.count() >=
+                 bytes_max)) {
           done = write_part(i);
         }
-        part.append(tag_of(request), drum::key_of(request), state.shape(), request.value,
+        part.append(tag_of(request), drum::key_of(request), drum.state.shape(), request.value,
                     request.aux);
         part.append_sequence(sequence);
       }));

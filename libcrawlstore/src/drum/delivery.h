@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include <crawlstore/drum_core.h>
+
+#include "drum/bucket_merge.h"
+#include "drum/open_drum.h"
+#include "drum/result_columns.h"
+
+namespace crawlstore::drum {
+
+/// The consumers of a DRUM: tells answers to their sinks, and keeps those of absent ones in results
+/// logs.
+///
+/// Invariants: answers leave in arrival order. StoreImpl::transacting is set exactly while a sink
+/// runs, so that what it submits belongs to the transaction. No sink runs under the mutex. Answers
+/// to inserts are neither told nor kept.
+class Delivery {
+ public:
+  /// Answers for absent consumers that no file has.
+  using Absent = std::map<std::uint16_t, ResultColumns>;
+
+  explicit Delivery(OpenDrum& drum) : drum_(drum) {}
+
+  /// Sets the sink of a consumer, or none, and returns the one before. Requires the turn: a merge
+  /// under way ends first, after which no thread calls that one.
+  RawSink exchange_sink(std::uint16_t consumer, RawSink sink);
+
+  /// Returns the consumer of this name, and adds it if there is none. Requires the mutex.
+  Result<std::uint16_t> consumer(std::string_view name);
+  /// Returns the consumer of inserts, likewise.
+  Result<std::uint16_t> make_nobody();
+
+  /// Tells the answers of a merge, or adds them to `absent`. Requires the turn.
+  ///   errors  kDispatcherFailed: a sink threw; kSegmentInvalid
+  Result<void> tell(const MergeOutcome& outcome, Absent& absent);
+  /// Writes answers into results logs. Requires the turn and the mutex.
+  Result<void> keep(const Absent& absent);
+  /// Tells what the consumer's results log holds to `sink`, and empties the log with a commit;
+  /// after an error it is as before. Returns the number of answers. Requires the turn.
+  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+
+ private:
+  Result<void> tell_or_add(std::span<const RawAnswer> answers, Absent& absent);
+  Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
+  Result<void> tell_kept(const Consumer& kept, const RawSink& sink);
+  Result<void> join_results(Consumer& consumer);
+  [[nodiscard]] std::uint16_t nobody();
+
+  OpenDrum& drum_;
+  std::map<std::uint16_t, RawSink> sinks_;
+  std::uint16_t nobody_ = 0;  // 0: not looked up, or there is none
+};
+
+}  // namespace crawlstore::drum
