@@ -17,15 +17,10 @@
 #include "drum/partition.h"
 #include "drum/request_columns.h"
 #include "drum/sort_requests.h"
+#include "drum/sealed_requests.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
-
-/// Requests that were never in a log, in arrival order.
-struct WaitingRequests {
-  std::shared_ptr<const RequestColumns> columns;
-  std::uint64_t first_sequence = 0;
-};
 
 /// Drops keys in a merge: of the heads from the first to the last those that `keeps` says no to.
 struct KeyFilter {

@@ -197,6 +197,10 @@ inline Key16 key_of(const RawRequest& request) {
   return {request.key, request.key_tail};
 }
 
+inline std::uint16_t tag_of(const RawRequest& request) {
+  return format::make_tag(static_cast<format::Operation>(request.operation), request.consumer);
+}
+
 /// Visits the requests of a key run and of its auxiliary run (empty: none), in arrival order.
 ///   errors  kSegmentInvalid
 Result<void> for_each_request(std::span<const std::byte> key_payload,
