@@ -152,7 +152,7 @@ class Forecast {
     disk_free_at_ = std::max(disk_free_at_, clock_) + seconds;
   }
 
-  /// As DrumCore::Impl::relieve_locked().
+  /// As drum::Merger::relieve().
   void relieve() {
     std::size_t hot = find_hot();
     bool logged = false;
@@ -247,7 +247,7 @@ class Forecast {
     }
   }
 
-  /// As DrumCore::Impl::join_runs().
+  /// As drum::BucketLogs::join_runs().
   void join(Group& group) {
     auto& runs = group.runs;
     const double requests_max = std::min(double{drum::kSortCountMax},
@@ -393,7 +393,7 @@ class Forecast {
     finish_flight(std::exchange(flight_, Flight{}));
   }
 
-  /// Dispatches and commits: DrumCore::Impl::finish_group().
+  /// Dispatches and commits: drum::Merger::finish().
   void finish_flight(Flight landed) {
     if (landed.buckets == 0) return;
     const double synced_at = clock_ + landed.written / work_.write_bytes_per_second;

@@ -162,6 +162,23 @@ void LogRuns::add(const LogRuns& other) {
   aux_bytes += other.aux_bytes;
 }
 
+LogSize LogRuns::size_after(std::size_t key_run_count) const {
+  LogSize rest{.run_count = keys.size() - key_run_count,
+               .request_count = request_count,
+               .newest_run_requests = keys.back()->ref().record_count,
+               .key_bytes = key_bytes,
+               .aux_bytes = aux_bytes};
+  for (const auto& run : std::span(keys).first(key_run_count)) {
+    rest.key_bytes -= run->ref().payload_bytes;
+    rest.request_count -= run->ref().record_count;
+  }
+  for (const auto& run : auxes) {
+    if (keys[key_run_count]->ref().run_id < run->ref().run_id) break;
+    rest.aux_bytes -= run->ref().payload_bytes;
+  }
+  return rest;
+}
+
 void LogRuns::drop_front(std::size_t key_run_count) {
   CRAWLSTORE_ASSERT(key_run_count <= keys.size());
   for (std::size_t i = 0; i < key_run_count; ++i) {
@@ -206,6 +223,27 @@ std::uint64_t DrumState::key_count() const {
   std::uint64_t count = 0;
   for (const Bucket& bucket : buckets) count += bucket.key_count;
   return count;
+}
+
+void DrumState::published() {
+  for (auto& bucket : buckets) {
+    bucket.keep_tentative();
+    if (bucket.pending.keys.empty()) bucket.key_log = {};
+    if (bucket.pending.auxes.empty()) bucket.aux_log = {};
+    if (!bucket.partition_run) bucket.partition = {};
+  }
+  for (auto& consumer : consumers) {
+    if (consumer.runs.empty()) consumer.results = {};
+  }
+  table_run.reset();
+}
+
+void DrumState::release_runs() {
+  for (auto& bucket : buckets) {
+    for (auto* log : {&bucket.pending, &bucket.tentative}) log->keys = log->auxes = {};
+    bucket.partition_run.reset();
+  }
+  for (auto& consumer : consumers) consumer.runs.clear();
 }
 
 DrumState make_state(SegmentId id, std::string_view name, Shape shape, std::uint32_t bucket_count) {

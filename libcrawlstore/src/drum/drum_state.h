@@ -42,6 +42,8 @@ struct LogRuns {
   void add(const LogRuns& other);
   /// Removes the first `key_run_count` key runs and their auxiliary runs.
   void drop_front(std::size_t key_run_count);
+  /// Returns the size without the first `key_run_count` key runs; there must be more.
+  [[nodiscard]] LogSize size_after(std::size_t key_run_count) const;
   [[nodiscard]] bool empty() const { return keys.empty(); }
 };
 
@@ -99,6 +101,10 @@ struct DrumState {
   [[nodiscard]] Consumer* find_consumer(std::uint16_t id_of_consumer);
   [[nodiscard]] std::uint64_t pending_count() const;
   [[nodiscard]] std::uint64_t key_count() const;
+  /// Follows when a commit has published what put_state() put.
+  void published();
+  /// Gives up all runs; the counts stay.
+  void release_runs();
 };
 
 /// Returns an empty DRUM with `bucket_count` equal key ranges.

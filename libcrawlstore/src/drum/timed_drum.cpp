@@ -77,7 +77,7 @@ Result<TimedDrum> TimedDrum::open(Store& store, std::string_view name,
   if (core.use_count() != 1) return fail(Errc::kInvalidArgument, "the cache is open already");
   if (core->status().pending_count != 0) {
     const StoreCall call(Inside::of(*core).shared_from_this());
-    CRAWLSTORE_TRY(Inside::of(*core).merge(MergeCall::kAll));
+    CRAWLSTORE_TRY(Inside::of(*core).merge(drum::MergeCall::kAll));
   }
   return TimedDrum(std::move(core), store.key_seed(), options.memory_bytes);
 }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Arrays to runs, runs to fewer runs, runs to other buckets.
+#include "drum/bucket_logs.h"
+
 #include <algorithm>
-#include <span>
 #include <thread>
 #include <utility>
 
 #include "base/in_parallel.h"
 #include "container/choose_join.h"
 #include "container/run_io.h"
-#include "drum/drum_impl.h"
 
-namespace crawlstore {
+namespace crawlstore::drum {
 namespace {
 
 /// Runs that requests outside a transaction leave free, so that a transaction can write its own.
@@ -22,16 +20,12 @@ constexpr unsigned kThreadsMax = 4;
 /// Bytes that one thread encodes in about a millisecond.
 constexpr std::uint64_t kBytesPerThread = 512 * 1024;
 
-std::size_t run_count(const drum::Bucket& bucket) {
+std::size_t run_count(const Bucket& bucket) {
   return bucket.pending.keys.size() + bucket.tentative.keys.size();
 }
 
 tl::unexpected<Error> too_many_runs() {
   return fail(Errc::kTooLarge, "a bucket has too many runs; merge more often");
-}
-
-std::uint16_t tag_of(const RawRequest& request) {
-  return format::make_tag(static_cast<format::Operation>(request.operation), request.consumer);
 }
 
 /// The runs to join of a log, from `first` to its end, and their bytes.
@@ -40,7 +34,7 @@ struct JoinedTail {
   std::uint64_t bytes = 0;
 };
 /// Returns the runs that join_runs() may join; those before `fixed` stay.
-JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64_t requests_max,
+JoinedTail tail_to_join(const LogRuns& log, std::size_t fixed, std::uint64_t requests_max,
                         std::uint64_t bytes_max) {
   std::size_t aux = log.auxes.size();
   std::uint64_t requests = 0;
@@ -61,148 +55,138 @@ JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64
   return {first, bytes};
 }
 
-/// Writes the bucket's next runs; makes its logs the first time.
-Result<drum::RequestRuns> write_runs(container::Writer& writer, SegmentId drum,
-                                     drum::Bucket& bucket,
-                                     const drum::RequestColumns::Encoded& encoded) {
-  if (!bucket.key_log) bucket.key_log = writer.new_segment_id();
-  if (!bucket.aux_log) bucket.aux_log = writer.new_segment_id();
-  CRAWLSTORE_TRY(
-      const auto runs,
-      drum::RequestColumns::write(
-          writer, {drum, bucket.key_log, bucket.aux_log, writer.new_run_ids(2)}, encoded));
-  drum::RequestRuns written{writer.runs->add(bucket.key_log, runs.keys), {}};
-  if (runs.auxes.payload_bytes != 0) written.auxes = writer.runs->add(bucket.aux_log, runs.auxes);
-  return written;
-}
-
 }  // namespace
 
-/// Requests that become runs.
-struct DrumCore::Impl::Transferred {
-  enum class Source : std::uint8_t { kSealed, kArray, kTentative };
-  std::size_t bucket;
-  Source source;
-  const drum::RequestColumns* columns;
-  std::uint64_t first_sequence;
-  drum::RequestRuns runs{};
-};
-
-/// Makes room for the run that an array will become. Call it before the array's first request, so
-/// that transfers, and with them commits and merges, never lack the room.
-Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
-  drum::Bucket& bucket = drum.state.buckets[bucket_index];
-  const std::size_t waiting = waiting_count(bucket_index);
-  const std::size_t kept = store->in_transaction() ? 0 : kRunsKeptForDispatchers;
+Result<void> BucketLogs::ensure_room_for_run(std::size_t index) {
+  Bucket& bucket = drum_.state.buckets[index];
+  const std::size_t waiting = inbox_.run_count(index);
+  const std::size_t kept = drum_.store.in_transaction() ? 0 : kRunsKeptForDispatchers;
   const auto has_room = [&] { return run_count(bucket) + waiting + kept < format::kRunsPerLogMax; };
   if (has_room()) return {};
   CRAWLSTORE_TRY(join_runs(bucket));
   return has_room() ? Result<void>{} : too_many_runs();
 }
 
-/// Returns the number of runs that the bucket's requests in memory would make.
-std::size_t DrumCore::Impl::waiting_count(std::size_t bucket) const {
-  return sealed[bucket].size() + (arrays[bucket].empty() ? 0 : 1) +
-         (tentative_arrays[bucket].empty() ? 0 : 1);
+/// Writes the bucket's next runs; makes its logs the first time.
+Result<RequestRuns> BucketLogs::write_runs(Bucket& bucket, const RequestColumns::Encoded& encoded) {
+  container::Writer& writer = drum_.writer();
+  if (!bucket.key_log) bucket.key_log = writer.new_segment_id();
+  if (!bucket.aux_log) bucket.aux_log = writer.new_segment_id();
+  CRAWLSTORE_TRY(const auto runs, RequestColumns::write(writer,
+                                                        {drum_.state.id, bucket.key_log,
+                                                         bucket.aux_log, writer.new_run_ids(2)},
+                                                        encoded));
+  RequestRuns written{writer.runs->add(bucket.key_log, runs.keys), {}};
+  if (runs.auxes.payload_bytes != 0) written.auxes = writer.runs->add(bucket.aux_log, runs.auxes);
+  return written;
 }
 
 /// Encodes some requests, on several threads if they are many.
-Result<void> DrumCore::Impl::encode(std::span<const Transferred> some,
-                                    std::span<drum::RequestColumns::Encoded> encoded) {
+Result<void> BucketLogs::encode(std::span<const Transferred> some,
+                                std::span<RequestColumns::Encoded> to) {
   std::uint64_t bytes = 0;
   for (const auto& entry : some) bytes += entry.columns->request_bytes();
   const auto threads = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax);
   const auto useful =
-      std::min<std::uint64_t>(drum.options.parallel ? threads : 1, bytes / kBytesPerThread);
+      std::min<std::uint64_t>(drum_.options.parallel ? threads : 1, bytes / kBytesPerThread);
   return in_parallel(static_cast<unsigned>(std::max<std::uint64_t>(1, useful)), some.size(),
                      [&](std::uint64_t i, unsigned) -> Result<void> {
-                       some[i].columns->encode(some[i].first_sequence, drum.state.value_bytes,
-                                               encoded[i]);
+                       some[i].columns->encode(some[i].first_sequence, drum_.state.value_bytes,
+                                               to[i]);
                        return {};
                      });
 }
 
 /// Writes the runs of all, or of none, in this order, whatever the number of threads.
-Result<void> DrumCore::Impl::write(std::span<Transferred> all) {
-  std::vector<drum::RequestColumns::Encoded> encoded(std::min(all.size(), kEncodedAtOnce));
+Result<void> BucketLogs::write(std::span<Transferred> all) {
+  std::vector<RequestColumns::Encoded> encoded(std::min(all.size(), kEncodedAtOnce));
   while (!all.empty()) {
     const auto some = all.first(std::min(all.size(), kEncodedAtOnce));
     all = all.subspan(some.size());
     CRAWLSTORE_TRY(encode(some, encoded));
     for (std::size_t i = 0; i < some.size(); ++i) {
-      drum::Bucket& bucket = drum.state.buckets[some[i].bucket];
-      CRAWLSTORE_TRY(some[i].runs, write_runs(*store->writer, drum.state.id, bucket, encoded[i]));
+      Bucket& bucket = drum_.state.buckets[some[i].bucket];
+      CRAWLSTORE_TRY(some[i].runs, write_runs(bucket, encoded[i]));
     }
   }
   return {};
 }
 
+/// Moves requests, once their runs are written, to the bucket's log.
+void BucketLogs::move_to_log(Transferred& entry) {
+  using Source = Transferred::Source;
+  Bucket& bucket = drum_.state.buckets[entry.bucket];
+  const bool is_tentative = entry.source == Source::kTentative;
+  (is_tentative ? bucket.tentative : bucket.pending).add(std::move(entry.runs));
+  if (entry.source == Source::kSealed) {
+    // A merge that has planned to take them takes them as its locked runs.
+    if (bucket.is_planned) ++bucket.locked_run_count;
+    inbox_.sealed.drop_oldest(entry.bucket);
+  } else if (is_tentative) {
+    inbox_.drop_tentative(entry.bucket);
+  } else {
+    (void)inbox_.arrays.take(entry.bucket);
+  }
+}
+
 /// Writes the wanted buckets' requests in memory as runs, in arrival order. All or nothing.
 template <class Wanted>
-Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wanted) {
+Result<void> BucketLogs::transfer(bool takes_tentative, const Wanted& is_wanted) {
   using Source = Transferred::Source;
   std::vector<Transferred> all;
-  std::uint64_t sequence = drum.state.next_sequence;
-  const auto take = [&](std::size_t b, Source source, const drum::RequestColumns& columns) {
+  std::uint64_t sequence = drum_.state.next_sequence;
+  const auto take = [&](std::size_t b, Source source, const RequestColumns& columns) {
     if (columns.empty()) return;
     all.push_back({b, source, &columns, sequence});
     sequence += columns.count();
   };
-  for (std::size_t b = 0; b < arrays.size(); ++b) {
-    if (waiting_count(b) == 0 || !is_wanted(b)) continue;
-    for (const auto& waiting : sealed[b]) {
+  for (std::size_t b = 0; b < inbox_.arrays.size(); ++b) {
+    if (inbox_.run_count(b) == 0 || !is_wanted(b)) continue;
+    for (const auto& waiting : inbox_.sealed.of(b)) {
       all.push_back({b, Source::kSealed, waiting.columns.get(), waiting.first_sequence});
     }
-    take(b, Source::kArray, arrays[b]);
-    if (takes_tentative) take(b, Source::kTentative, tentative_arrays[b]);
+    take(b, Source::kArray, inbox_.arrays[b]);
+    if (takes_tentative) take(b, Source::kTentative, inbox_.tentative(b));
   }
   if (all.empty()) return {};
   CRAWLSTORE_TRY(write(all));
-  drum.state.next_sequence = sequence;
-  drum.dirty = true;
-  ++transfer_count;
-  for (auto& [b, source, columns, first_sequence, runs] : all) {
-    drum::Bucket& bucket = drum.state.buckets[b];
-    (source == Source::kTentative ? bucket.tentative : bucket.pending).add(std::move(runs));
-    if (source == Source::kSealed) {
-      // A merge that has planned to take them takes them as its locked runs.
-      if (bucket.is_planned) ++bucket.locked_run_count;
-      sealed_bytes -= sealed[b].front().columns->request_bytes();
-      sealed[b].erase(sealed[b].begin());
-    } else if (source == Source::kArray) {
-      array_bytes -= arrays[b].request_bytes();
-      arrays[b].clear();
-    } else {
-      tentative_arrays[b].clear();
-    }
-  }
+  drum_.state.next_sequence = sequence;
+  drum_.dirty = true;
+  ++transfer_count_;
+  for (auto& entry : all) move_to_log(entry);
   for (const auto& entry : all) {
-    drum::Bucket& bucket = drum.state.buckets[entry.bucket];
+    Bucket& bucket = drum_.state.buckets[entry.bucket];
     // The requests are taken: a join that fails now is asked for again by the next transfer.
-    if (run_count(bucket) > drum::kJoinRunCount) (void)join_runs(bucket);
+    if (run_count(bucket) > kJoinRunCount) (void)join_runs(bucket);
   }
   look_for_full_buckets();
   return {};
 }
 
-Result<void> DrumCore::Impl::transfer_arrays() {
+Result<void> BucketLogs::log_arrays() {
   return transfer(false, [](std::size_t) { return true; });
 }
 
-Result<void> DrumCore::Impl::transfer_arrays(std::size_t first, std::size_t end) {
+Result<void> BucketLogs::log_arrays(std::size_t first, std::size_t end) {
   return transfer(false, [first, end](std::size_t b) { return b >= first && b < end; });
 }
 
-/// Writes a dispatcher's requests as runs, after the earlier requests of their buckets.
-Result<void> DrumCore::Impl::transfer_tentative() {
-  return transfer(true, [this](std::size_t b) { return !tentative_arrays[b].empty(); });
+Result<void> BucketLogs::log_tentative() {
+  return transfer(true, [this](std::size_t b) { return !inbox_.tentative(b).empty(); });
 }
 
-Result<void> DrumCore::Impl::read_requests(
-    const drum::Bucket& bucket, std::span<const container::RunPtr> keys,
-    std::span<const container::RunPtr> auxes,
-    const std::function<void(const RawRequest&, std::uint64_t)>& visit) {
-  container::Writer& writer = *store->writer;
+Result<void> BucketLogs::log_for(CommitScope scope) {
+  if (scope == CommitScope::kEverything || !drum_.merges_from_memory()) {
+    CRAWLSTORE_TRY(log_arrays());
+  }
+  return log_tentative();
+}
+
+Result<void> BucketLogs::read_requests(const Bucket& bucket,
+                                       std::span<const container::RunPtr> keys,
+                                       std::span<const container::RunPtr> auxes,
+                                       const Visit& visit) {
+  container::Writer& writer = drum_.writer();
   std::vector<std::byte> key_payload;
   std::vector<std::byte> aux_payload;
   for (const auto& run : keys) {
@@ -224,7 +208,7 @@ Result<void> DrumCore::Impl::read_requests(
     const auto count_and_visit = [&](const RawRequest& request, std::uint64_t sequence) {
       if (++count <= ref.record_count) visit(request, sequence);
     };
-    CRAWLSTORE_TRY(drum::for_each_request(key_payload, aux_payload, count_and_visit));
+    CRAWLSTORE_TRY(for_each_request(key_payload, aux_payload, count_and_visit));
     if (count != ref.record_count) {
       return fail(Errc::kSegmentInvalid, "a key run does not match its reference", ref.offset_bytes,
                   bucket.key_log);
@@ -236,23 +220,23 @@ Result<void> DrumCore::Impl::read_requests(
 /// Joins the newest runs of the newer log into one. The work is logarithmic: a run is joined if the
 /// runs after it hold at least as many requests. Runs that a merge reads stay. So do runs before
 /// one of the other log, as sequences must ascend. Nothing to join is no error.
-Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
+Result<void> BucketLogs::join_runs(Bucket& bucket) {
   // Take the log with the newest run, and only its runs after all of the other log.
-  const auto newest_of = [](const drum::LogRuns& runs) {
+  const auto newest_of = [](const LogRuns& runs) {
     return runs.empty() ? RunId{} : runs.keys.back()->ref().run_id;
   };
   const bool is_tentative = newest_of(bucket.pending) < newest_of(bucket.tentative);
-  drum::LogRuns& log = is_tentative ? bucket.tentative : bucket.pending;
-  const drum::LogRuns& other = is_tentative ? bucket.pending : bucket.tentative;
+  LogRuns& log = is_tentative ? bucket.tentative : bucket.pending;
+  const LogRuns& other = is_tentative ? bucket.pending : bucket.tentative;
   std::size_t fixed = is_tentative ? 0 : bucket.locked_run_count;
   if (!other.empty()) {
     const auto newest = newest_of(other);
     while (fixed < log.keys.size() && log.keys[fixed]->ref().run_id < newest) ++fixed;
   }
   const std::uint64_t requests_max = std::min<std::uint64_t>(
-      drum::kSortCountMax, std::max(drum::kJoinedRequestsMin, slice_requests_max()));
-  const std::uint64_t bytes_max = std::max(drum::kJoinedBytesMin, drum.options.memory_bytes);
-  drum::RequestColumns joined;
+      kSortCountMax, std::max(kJoinedRequestsMin, drum_.slice_requests_max()));
+  const std::uint64_t bytes_max = std::max(kJoinedBytesMin, drum_.options.memory_bytes);
+  RequestColumns joined;
   std::size_t first = 0;
   // Compressed requests may be too much once they are read: then take half as many bytes of runs.
   for (std::uint64_t budget = bytes_max;;) {
@@ -264,17 +248,17 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
     CRAWLSTORE_TRY(read_requests(bucket, std::span(log.keys).subspan(first), log.auxes,
                                  [&](const RawRequest& request, std::uint64_t sequence) {
                                    if (joined.request_bytes() > bytes_max) return;
-                                   joined.append(tag_of(request), drum::key_of(request),
-                                                 drum.state.shape(), request.value, request.aux);
+                                   joined.append(tag_of(request), key_of(request),
+                                                 drum_.state.shape(), request.value, request.aux);
                                    joined.append_sequence(sequence);
                                  }));
     if (joined.request_bytes() <= bytes_max) break;
   }
   if (!joined.can_hold(joined.last_sequence())) return {};
-  joined.encode(0, drum.state.value_bytes, scratch);
-  CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, drum.state.id, bucket, scratch));
-  drum::LogRuns kept = log;
-  drum::LogRuns dropped = log;
+  joined.encode(0, drum_.state.value_bytes, scratch_);
+  CRAWLSTORE_TRY(auto runs, write_runs(bucket, scratch_));
+  LogRuns kept = log;
+  LogRuns dropped = log;
   dropped.drop_front(first);
   kept.keys.resize(first);
   kept.auxes.resize(log.auxes.size() - dropped.auxes.size());
@@ -283,48 +267,46 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   kept.aux_bytes -= dropped.aux_bytes;
   kept.add(std::move(runs));
   log = std::move(kept);
-  drum.dirty = true;
+  drum_.dirty = true;
   return {};
 }
 
-/// Gives each of the `count` buckets into which bucket `first` was cut the requests of its range,
-/// tentative ones included, in few runs.
-Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) {
-  drum::LogRuns log = drum.state.buckets[first].pending;
-  log.add(drum.state.buckets[first].tentative);
+Result<void> BucketLogs::redistribute(std::size_t first, std::size_t count) {
+  LogRuns log = drum_.state.buckets[first].pending;
+  log.add(drum_.state.buckets[first].tentative);
   if (log.empty()) return {};
-  const drum::Bucket source = drum.state.buckets[first];
-  drum.state.buckets[first].pending = {};
-  drum.state.buckets[first].tentative = {};
-  std::vector<drum::RequestColumns> parts(count);
+  const Bucket source = drum_.state.buckets[first];
+  drum_.state.buckets[first].pending = {};
+  drum_.state.buckets[first].tentative = {};
+  std::vector<RequestColumns> parts(count);
   const auto write_part = [&](std::size_t i) -> Result<void> {
-    drum::Bucket& bucket = drum.state.buckets[first + i];
+    Bucket& bucket = drum_.state.buckets[first + i];
     if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
-    parts[i].encode(0, drum.state.value_bytes, scratch);
-    CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, drum.state.id, bucket, scratch));
+    parts[i].encode(0, drum_.state.value_bytes, scratch_);
+    CRAWLSTORE_TRY(auto runs, write_runs(bucket, scratch_));
     bucket.pending.add(std::move(runs));
     parts[i].clear();
     return {};
   };
-  const std::uint64_t bytes_max = 2 * std::max(drum::kJoinedBytesMin, drum.options.memory_bytes);
+  const std::uint64_t bytes_max = 2 * std::max(kJoinedBytesMin, drum_.options.memory_bytes);
   Result<void> done;
   CRAWLSTORE_TRY(read_requests(
       source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
         if (!done) return;
-        const std::size_t i = drum.state.bucket_of(request.key) - first;
+        const std::size_t i = drum_.state.bucket_of(request.key) - first;
         if (i >= count) {
           done = fail(Errc::kSegmentInvalid, "a request lies in another bucket than its key",
                       Error::kNoOffset, source.key_log);
           return;
         }
-        drum::RequestColumns& part = parts[i];
+        RequestColumns& part = parts[i];
         if (part.count() != 0 &&
-            (!part.can_hold(sequence) || part.count() == drum::kSortCountMax ||
-             part.value_bytes() + part.aux_bytes() + drum.state.key_bytes * part.count() >=
+            (!part.can_hold(sequence) || part.count() == kSortCountMax ||
+             part.value_bytes() + part.aux_bytes() + drum_.state.key_bytes * part.count() >=
                  bytes_max)) {
           done = write_part(i);
         }
-        part.append(tag_of(request), drum::key_of(request), drum.state.shape(), request.value,
+        part.append(tag_of(request), key_of(request), drum_.state.shape(), request.value,
                     request.aux);
         part.append_sequence(sequence);
       }));
@@ -335,4 +317,38 @@ Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) 
   return {};
 }
 
-}  // namespace crawlstore
+void BucketLogs::keep_tentative() {
+  for (auto& bucket : drum_.state.buckets) bucket.keep_tentative();
+  inserts.forget_tentative();
+  look_for_full_buckets();
+}
+
+void BucketLogs::drop_tentative() {
+  for (auto& bucket : drum_.state.buckets) bucket.tentative = {};
+  inserts.forget_tentative();
+}
+
+void BucketLogs::look_for_full_buckets() {
+  has_full_bucket_ = std::ranges::any_of(
+      drum_.state.buckets, [this](const Bucket& bucket) { return drum_.calls_for_merge(bucket); });
+}
+
+void BucketLogs::adapt_to_buckets() {
+  std::vector<std::uint64_t> first_keys;
+  first_keys.reserve(drum_.state.buckets.size());
+  for (const auto& bucket : drum_.state.buckets) first_keys.push_back(bucket.first_key);
+  inbox_.reshape(std::move(first_keys));
+  look_for_full_buckets();
+}
+
+bool BucketLogs::wants_relief() const {
+  return drum_.merges_from_memory() && inbox_.fills(drum_.options.memory_bytes);
+}
+
+bool BucketLogs::has_too_many_runs() const {
+  return std::ranges::any_of(drum_.state.buckets, [](const Bucket& bucket) {
+    return bucket.pending.keys.size() > kRunsUntilMerge;
+  });
+}
+
+}  // namespace crawlstore::drum
