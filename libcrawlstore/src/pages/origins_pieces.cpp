@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "container/blocked_run.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -42,7 +43,7 @@ Result<std::uint64_t> origin_url_bytes(container::SegmentWriter& writer,
   for (const auto& run : log.runs) {
     const container::RunReader reader(
         storage, container::run_name(writer.identity(), log.id, run.run_id), run);
-    CRAWLSTORE_TRY(const auto footer, read_origin_footer(reader));
+    CRAWLSTORE_TRY(const auto footer, container::read_footer(reader, format::parse_origin_footer));
     url_bytes += footer.url_bytes;
   }
   return url_bytes;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "container/blocked_run.h"
 #include "format/endian.h"
 
 namespace crawlstore::pages {
@@ -31,14 +32,6 @@ constexpr const char* kChangedFooter = "the footer of an origin run has changed"
 
 tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId segment) {
   return fail(Errc::kSegmentInvalid, text, offset, segment);
-}
-
-/// Adds the run's place to an error of a codec, whose offset counts from the payload's beginning.
-tl::unexpected<Error> in_file(Error error, const container::RunReader& reader) {
-  if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
-  error.offset += reader.run().offset_bytes;
-  error.segment = reader.segment();
-  return tl::unexpected<Error>(error);
 }
 
 /// Bytes of a block's raw section when it is stored.
@@ -311,28 +304,20 @@ Result<void> OriginsCursor::finish() {
   return invalid(kChangedFooter, run_.offset_bytes + footer_offset, segment_);
 }
 
-Result<format::OriginFooter> read_origin_footer(const container::RunReader& reader) {
-  const std::uint64_t payload_bytes = reader.run().payload_bytes;
-  const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::OriginFooter));
-  CRAWLSTORE_TRY(const auto bytes, reader.bytes(payload_bytes - length, length));
-  const auto footer = format::parse_origin_footer(bytes, payload_bytes);
-  if (!footer) return in_file(footer.error(), reader);
-  return *footer;
-}
-
 Result<std::vector<std::byte>> read_dictionary(const container::RunReader& reader) {
-  CRAWLSTORE_TRY(const auto footer, read_origin_footer(reader));
+  CRAWLSTORE_TRY(const auto footer, container::read_footer(reader, format::parse_origin_footer));
   CRAWLSTORE_TRY(const auto bytes, reader.bytes(0, footer.dictionary_bytes));
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
 Result<std::unique_ptr<OriginsLookup>> OriginsLookup::open(
     const std::shared_ptr<const container::RunReader>& reader) {
-  CRAWLSTORE_TRY(const auto footer, read_origin_footer(*reader));
+  CRAWLSTORE_TRY(const auto footer, container::read_footer(*reader, format::parse_origin_footer));
   CRAWLSTORE_TRY(const auto dictionary, reader->bytes(0, footer.dictionary_bytes));
-  auto decoder = format::OriginBlockDecoder::make(codec_of(footer), dictionary);
-  if (!decoder) return in_file(decoder.error(), *reader);
-  std::unique_ptr<OriginsLookup> made(new OriginsLookup(reader, footer, std::move(*decoder)));
+  CRAWLSTORE_TRY(
+      auto decoder,
+      container::in_file(format::OriginBlockDecoder::make(codec_of(footer), dictionary), *reader));
+  std::unique_ptr<OriginsLookup> made(new OriginsLookup(reader, footer, std::move(decoder)));
   return made;
 }
 
@@ -380,8 +365,7 @@ Result<format::Origin> OriginsLookup::find(std::uint64_t page) {
   const bool is_kept =
       page >= decoder_.first_page() && page - decoder_.first_page() < decoder_.page_count();
   if (!is_kept) {
-    const auto loaded = load_block(page - footer_.first_page);
-    if (!loaded) return in_file(loaded.error(), *reader_);
+    CRAWLSTORE_TRY(container::in_file(load_block(page - footer_.first_page), *reader_));
   }
   return decoder_.origin(page - decoder_.first_page());
 }

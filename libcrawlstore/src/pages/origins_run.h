@@ -179,9 +179,6 @@ class OriginsLookup {
   format::OriginBlockDecoder decoder_;
 };
 
-/// The footer of a run. errors kSegmentInvalid, and those of RunReader::bytes()
-Result<format::OriginFooter> read_origin_footer(const container::RunReader& reader);
-
 /// The dictionary of a run. errors kSegmentInvalid, and those of RunReader::bytes()
 Result<std::vector<std::byte>> read_dictionary(const container::RunReader& reader);
 
