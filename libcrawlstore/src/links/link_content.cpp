@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "container/blocked_run.h"
 #include "format/dense_block.h"
 #include "format/dense_index.h"
 #include "format/endian.h"
@@ -17,8 +18,6 @@ using container::PayloadSource;
 using container::PayloadWindow;
 using format::invalid;
 namespace {
-
-constexpr std::uint64_t kProgressBytes = 1024 * 1024;
 
 /// What a rule says is relative to the block.
 tl::unexpected<Error> at_block(Error error, std::uint64_t offset) {
@@ -39,42 +38,20 @@ Result<void> check_totals(const format::LinkTotals& found, const format::LinkRun
   return {};
 }
 
-/// Walks the blocks of a link run with codec 1 beside its index.
-class LinkRunWalk {
+/// The blocks of a link run with codec 1, for check_blocked().
+class LinkWalk {
  public:
-  LinkRunWalk(const PayloadSource& payload, const format::LinkRunFooter& footer,
-              const ContentProgress& progress)
+  LinkWalk(const PayloadSource& payload, const format::LinkRunFooter& footer,
+           const ContentProgress& progress)
       : footer_(footer),
-        progress_(progress),
         rules_(footer),
         index_(payload,
                {footer.index_offset_bytes, footer.block_count * sizeof(format::LinkIndexEntry)},
                progress),
         blocks_(payload, {0, footer.index_offset_bytes}, progress) {}
 
-  Result<void> walk() {
-    std::uint64_t reported = 0;
-    auto entry = entry_at(0);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    for (std::uint64_t i = 1; i <= footer_.block_count; ++i) {
-      format::LinkIndexEntry next{0, footer_.index_offset_bytes};
-      if (i < footer_.block_count) {
-        CRAWLSTORE_TRY(const auto loaded, entry_at(i));
-        next = loaded;
-      }
-      CRAWLSTORE_TRY(walk_block(*entry, next.offset_bytes));
-      if (next.offset_bytes - reported >= kProgressBytes) {
-        CRAWLSTORE_TRY(progress_(next.offset_bytes - reported));
-        reported = next.offset_bytes;
-      }
-      entry = next;
-    }
-    CRAWLSTORE_TRY(check_totals(totals_, footer_));
-    return progress_(footer_.index_offset_bytes - reported);
-  }
-
- private:
-  Result<format::LinkIndexEntry> entry_at(std::uint64_t i) {
+  Result<format::LinkIndexEntry> entry(std::uint64_t i) {
+    if (i == footer_.block_count) return format::LinkIndexEntry{0, footer_.index_offset_bytes};
     constexpr std::uint64_t kEntryBytes = sizeof(format::LinkIndexEntry);
     CRAWLSTORE_TRY(const auto bytes,
                    index_.at(footer_.index_offset_bytes + i * kEntryBytes, kEntryBytes));
@@ -83,29 +60,33 @@ class LinkRunWalk {
     return entry;
   }
 
-  /// The block that the index names must end at `end`, where the next one begins.
-  Result<void> walk_block(const format::LinkIndexEntry& entry, std::uint64_t end) {
-    const std::uint64_t offset = entry.offset_bytes;
-    if (end - offset < sizeof(format::LinkBlockHeader)) {
-      return invalid("a link block is cut short", offset);
+  Result<std::uint64_t> check_block(const format::LinkIndexEntry& entry, std::uint64_t end) {
+    const Extent place{entry.offset_bytes, end - entry.offset_bytes};
+    CRAWLSTORE_TRY(container::parse_block(
+        blocks_, place, [&](auto bytes) { return decode(bytes, place.length_bytes); }));
+    CRAWLSTORE_TRY(take_rows(entry, place.offset_bytes));
+    return end;
+  }
+
+  Result<void> check_end() { return check_totals(totals_, footer_); }
+
+ private:
+  /// Decodes the block into rows_; `bytes` are all of `length`, or its front.
+  Result<void> decode(std::span<const std::byte> bytes, std::uint64_t length) {
+    if (bytes.size() < sizeof(format::LinkBlockHeader)) {
+      return invalid("a link block is cut short");
     }
-    CRAWLSTORE_TRY(const auto header, blocks_.at(offset, sizeof(format::LinkBlockHeader)));
-    const auto length =
-        format::link_block_bytes(format::load_struct<format::LinkBlockHeader>(header));
-    if (!length) return at_block(length.error(), offset);
-    if (*length != end - offset) {
-      return invalid("a block of a link run does not end where the index says", offset);
+    CRAWLSTORE_TRY(
+        const auto stored_length,
+        format::link_block_bytes(format::load_struct<format::LinkBlockHeader>(bytes.data())));
+    if (stored_length != length) {
+      return invalid("a block of a link run does not end where the index says");
     }
-    CRAWLSTORE_TRY(const auto bytes, blocks_.at(offset, *length));
-    const std::span<const std::byte> block(bytes, *length);
-    const auto decoded = format::decode_link_block(block, rows_);
-    if (!decoded) return at_block(decoded.error(), offset);
+    CRAWLSTORE_TRY(format::decode_link_block(bytes, rows_));
     encoded_.clear();
     format::encode_link_block({rows_.pages(), rows_.degrees(), rows_.links()}, encoded_);
-    if (!std::equal(encoded_.begin(), encoded_.end(), block.begin(), block.end())) {
-      return invalid("a link block is not the shortest for its rows", offset);
-    }
-    return take_rows(entry, offset);
+    if (std::equal(encoded_.begin(), encoded_.end(), bytes.begin(), bytes.end())) return {};
+    return invalid("a link block is not the shortest for its rows");
   }
 
   Result<void> take_rows(const format::LinkIndexEntry& entry, std::uint64_t offset) {
@@ -125,7 +106,6 @@ class LinkRunWalk {
   }
 
   const format::LinkRunFooter& footer_;
-  const ContentProgress& progress_;
   format::LinkIndexRules rules_;
   PayloadWindow index_;
   PayloadWindow blocks_;
@@ -254,16 +234,15 @@ class DenseRunWalk {
 
 Result<container::RunContentPtr> check_link_run(const PayloadSource& payload,
                                                 const ContentProgress& progress) {
-  const auto footer_bytes =
-      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::LinkRunFooter));
-  CRAWLSTORE_TRY(const auto bytes,
-                 payload.view({payload.length_bytes - footer_bytes, footer_bytes}));
-  CRAWLSTORE_TRY(const auto footer,
-                 format::parse_link_footer({bytes, footer_bytes}, payload.length_bytes));
-  CRAWLSTORE_TRY(footer.codec == format::kDenseFamily
-                     ? DenseRunWalk(payload, footer, progress).walk()
-                     : LinkRunWalk(payload, footer, progress).walk());
-  CRAWLSTORE_TRY(progress(payload.length_bytes - footer.index_offset_bytes));
+  CRAWLSTORE_TRY(const auto footer, container::read_footer(payload, format::parse_link_footer));
+  if (footer.codec == format::kDenseFamily) {
+    CRAWLSTORE_TRY(DenseRunWalk(payload, footer, progress).walk());
+    CRAWLSTORE_TRY(progress(payload.length_bytes - footer.index_offset_bytes));
+  } else {
+    LinkWalk walk(payload, footer, progress);
+    CRAWLSTORE_TRY(
+        container::check_blocked(walk, footer.block_count, payload.length_bytes, progress));
+  }
   auto content = std::make_unique<LinkContent>(footer.link_count);
   content->page_min = footer.first_page;
   content->page_max = footer.last_page;

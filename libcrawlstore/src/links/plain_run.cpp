@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/assert.h"
+#include "container/blocked_run.h"
 #include "format/endian.h"
 
 namespace crawlstore::links {
@@ -91,14 +92,10 @@ tl::unexpected<Error> LinksLookup::broken(const Error& error, std::uint64_t bloc
 Result<LinksLookup> LinksLookup::open(std::shared_ptr<const container::RunReader> reader,
                                       SegmentId segment) {
   LinksLookup lookup(std::move(reader), segment);
-  const std::uint64_t payload_bytes = lookup.run().payload_bytes;
-  const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::LinkRunFooter));
-  CRAWLSTORE_TRY(const auto bytes, lookup.bytes(payload_bytes - length, length));
-  const auto footer = format::parse_link_footer(bytes, payload_bytes);
-  if (!footer) return lookup.broken(footer.error(), 0);
-  lookup.footer_ = *footer;
-  if (footer->codec == format::kDenseFamily) {
-    const std::uint64_t place = format::dense_model_offset(*footer);
+  CRAWLSTORE_TRY(lookup.footer_,
+                 container::read_footer(*lookup.reader_, format::parse_link_footer));
+  if (lookup.footer_.codec == format::kDenseFamily) {
+    const std::uint64_t place = format::dense_model_offset(lookup.footer_);
     CRAWLSTORE_TRY(const auto stored, lookup.bytes(place, format::kDenseModelBytes));
     const auto model = format::parse_dense_model(stored.first<format::kDenseModelBytes>());
     if (!model) return lookup.broken(model.error(), place);
