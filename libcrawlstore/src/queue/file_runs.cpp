@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "container/blocked_run.h"
+
 namespace crawlstore::queue {
 
 std::vector<QueuedPage> pages_of(std::span<const Entry> entries) {
@@ -45,26 +47,16 @@ Result<QueueSegments> read_segments(const container::Directory& directory,
 
 Result<StoredRunPtr> open_run(container::RunPtr run) {
   const auto reader = run->reader();
-  const format::RunRef& ref = run->ref();
-  const auto in_file = [&](Error error) {
-    if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
-    error.segment = reader->segment();
-    error.offset = ref.offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
-    return tl::unexpected<Error>(error);
-  };
-  const std::uint64_t footer_bytes =
-      std::min<std::uint64_t>(ref.payload_bytes, sizeof(format::QueueRunFooter));
-  CRAWLSTORE_TRY(const auto footer_view,
-                 reader->bytes(ref.payload_bytes - footer_bytes, footer_bytes));
-  const auto footer = format::parse_queue_footer(footer_view, ref.payload_bytes);
-  if (!footer) return in_file(footer.error());
-  const std::uint64_t index_bytes = footer->fragment_count * sizeof(format::QueueFragment);
+  const std::uint64_t payload_bytes = run->ref().payload_bytes;
+  CRAWLSTORE_TRY(const auto footer, container::read_footer(*reader, format::parse_queue_footer));
+  const std::uint64_t index_bytes = footer.fragment_count * sizeof(format::QueueFragment);
   CRAWLSTORE_TRY(const auto index_view,
-                 reader->bytes(ref.payload_bytes - footer_bytes - index_bytes, index_bytes));
-  auto index = format::parse_queue_index(index_view, *footer, ref.payload_bytes);
-  if (!index) return in_file(index.error());
+                 reader->bytes(payload_bytes - sizeof footer - index_bytes, index_bytes));
+  CRAWLSTORE_TRY(
+      auto index,
+      container::in_file(format::parse_queue_index(index_view, footer, payload_bytes), *reader));
   auto stored = std::make_shared<StoredRun>();
-  stored->index = std::move(*index);
+  stored->index = std::move(index);
   stored->bytes = std::make_unique<FileRun>(std::move(run));
   return stored;
 }

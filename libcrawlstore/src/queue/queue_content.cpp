@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "container/run_io.h"
+#include "container/blocked_run.h"
 #include "format/queue_table.h"
 #include "queue/file_runs.h"
 
@@ -16,22 +16,15 @@ using container::PayloadWindow;
 
 Result<container::RunContentPtr> check_queue_run(const container::PayloadSource& payload,
                                                  const container::ContentProgress& progress) {
-  const std::uint64_t footer_bytes =
-      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::QueueRunFooter));
-  const Extent footer_place{payload.length_bytes - footer_bytes, footer_bytes};
-  CRAWLSTORE_TRY(
-      const std::byte* const footer_at,
-      PayloadWindow(payload, footer_place, progress).at(footer_place.offset_bytes, footer_bytes));
-  CRAWLSTORE_TRY(const auto footer,
-                 format::parse_queue_footer({footer_at, footer_bytes}, payload.length_bytes));
+  CRAWLSTORE_TRY(const auto footer, container::read_footer(payload, format::parse_queue_footer));
   const std::uint64_t index_bytes = footer.fragment_count * sizeof(format::QueueFragment);
-  const Extent index_place{footer_place.offset_bytes - index_bytes, index_bytes};
+  const Extent index_place{payload.length_bytes - sizeof footer - index_bytes, index_bytes};
   CRAWLSTORE_TRY(
       const std::byte* const index_at,
       PayloadWindow(payload, index_place, progress).at(index_place.offset_bytes, index_bytes));
   CRAWLSTORE_TRY(const auto index,
                  format::parse_queue_index({index_at, index_bytes}, footer, payload.length_bytes));
-  CRAWLSTORE_TRY(progress(footer_bytes + index_bytes));
+  CRAWLSTORE_TRY(progress(sizeof footer + index_bytes));
 
   PayloadWindow window(payload, {0, index_place.offset_bytes}, progress);
   std::vector<Entry> entries;
