@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "container/payload_window.h"
-#include "container/run_io.h"
+#include "container/blocked_run.h"
 #include "format/group_run.h"
 #include "format/item_run.h"
 #include "format/step_run.h"
@@ -51,10 +50,7 @@ Result<RunContentPtr> check_item_run(const container::PayloadSource& payload,
     CRAWLSTORE_TRY(const std::byte* const at, window.at(place.offset_bytes, place.length_bytes));
     return std::vector<std::byte>(at, at + place.length_bytes);
   };
-  const std::uint64_t footer_bytes =
-      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::ItemRunFooter));
-  CRAWLSTORE_TRY(const auto footer_read, read({payload.length_bytes - footer_bytes, footer_bytes}));
-  CRAWLSTORE_TRY(const auto footer, format::parse_item_footer(footer_read, payload.length_bytes));
+  CRAWLSTORE_TRY(const auto footer, container::read_footer(payload, format::parse_item_footer));
   const auto places = format::item_run_places(footer);
   CRAWLSTORE_TRY(const auto index_read, read({places.index, places.footer - places.index}));
   CRAWLSTORE_TRY(const auto index, format::parse_item_index(index_read, footer));

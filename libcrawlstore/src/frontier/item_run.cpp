@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "container/blocked_run.h"
+
 namespace crawlstore::frontier {
 namespace {
 
@@ -37,28 +39,14 @@ std::size_t lower_bound_near(const Values& values, Value value, std::size_t gues
 
 }  // namespace
 
-/// An error about a place in the payload, as one about a place in the file.
-template <class Value>
-Result<Value> ItemRun::in_file(Result<Value> found) const {
-  if (found || found.error().segment) return found;
-  Error error = found.error();
-  if (error.code != Errc::kSegmentInvalid && error.code != Errc::kUnknownFeature) return found;
-  error.segment = reader_->segment();
-  error.offset = run_->ref().offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
-  return tl::unexpected<Error>(error);
-}
-
 Result<ItemRunPtr> ItemRun::open(container::RunPtr run) {
   const std::shared_ptr<ItemRun> opened(new ItemRun(std::move(run)));
-  CRAWLSTORE_TRY(opened->in_file(opened->load()));
+  CRAWLSTORE_TRY(container::in_file(opened->load(), *opened->reader_));
   return ItemRunPtr(opened);
 }
 
 Result<void> ItemRun::load() {
-  const std::uint64_t length = run_->ref().payload_bytes;
-  const std::uint64_t footer_bytes = std::min<std::uint64_t>(length, sizeof(format::ItemRunFooter));
-  CRAWLSTORE_TRY(const auto footer_read, reader_->bytes(length - footer_bytes, footer_bytes));
-  CRAWLSTORE_TRY(const auto footer, format::parse_item_footer(footer_read, length));
+  CRAWLSTORE_TRY(const auto footer, container::read_footer(*reader_, format::parse_item_footer));
   if (footer.item_count > kItemsMax) {
     return fail(Errc::kUnknownFeature, "a run of a frontier has 2^32 items or more");
   }
@@ -95,27 +83,29 @@ Result<std::span<const std::byte>> ItemRun::bytes_of(std::size_t block) const {
 Result<format::Item> ItemRun::item(std::uint64_t number) const {
   const std::size_t block = block_of(number);
   CRAWLSTORE_TRY(const auto bytes, bytes_of(block));
-  return in_file(format::read_item(index_.frame(block), bytes,
-                                   static_cast<std::uint32_t>(number - first_item_of(block))));
+  const auto place = static_cast<std::uint32_t>(number - first_item_of(block));
+  return container::in_file(format::read_item(index_.frame(block), bytes, place), *reader_);
 }
 
 Result<std::string> ItemRun::body(std::uint64_t number) const {
   const std::size_t block = block_of(number);
   CRAWLSTORE_TRY(const auto bytes, bytes_of(block));
-  CRAWLSTORE_TRY(const auto body, in_file(format::read_item_body(
-                                      index_.frame(block), bytes,
-                                      static_cast<std::uint32_t>(number - first_item_of(block)))));
+  const auto place = static_cast<std::uint32_t>(number - first_item_of(block));
+  CRAWLSTORE_TRY(
+      const auto body,
+      container::in_file(format::read_item_body(index_.frame(block), bytes, place), *reader_));
   return std::string(static_cast<const char*>(static_cast<const void*>(body.data())), body.size());
 }
 
 Result<void> ItemRun::read_items(std::size_t number, std::vector<format::Item>& out) const {
   CRAWLSTORE_TRY(const auto bytes, bytes_of(number));
-  return in_file(format::decode_items(index_.frame(number), bytes, out));
+  return container::in_file(format::decode_items(index_.frame(number), bytes, out), *reader_);
 }
 
 Result<void> ItemRun::read_block(std::size_t number, format::ItemBlock& out) const {
   CRAWLSTORE_TRY(const auto bytes, bytes_of(number));
-  return in_file(format::read_item_block(index_, directory_, number, bytes, out));
+  return container::in_file(format::read_item_block(index_, directory_, number, bytes, out),
+                            *reader_);
 }
 
 }  // namespace crawlstore::frontier

@@ -62,8 +62,6 @@ class ItemRun {
  private:
   explicit ItemRun(container::RunPtr run) : run_(std::move(run)), reader_(run_->reader()) {}
   Result<void> load();
-  template <class Value>
-  Result<Value> in_file(Result<Value> found) const;
   [[nodiscard]] Result<std::span<const std::byte>> bytes_of(std::size_t block) const;
 
   container::RunPtr run_;
