@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariants checked: none. This target must FAIL: it aborts on inputs that start with "CRWL", so a
-// replay that passes corpus/fuzz_canary.crashes/, or a libFuzzer run that does not find the word
-// within a minute, means that the fuzzing harness is broken.
+// replay that passes the crash in corpus/fuzz_canary.txt, or a libFuzzer run that does not find the
+// word within a minute, means that the fuzzing harness is broken.
 
 #include <cstddef>
 #include <cstdint>

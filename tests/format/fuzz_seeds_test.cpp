@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seeds of the fuzz targets of format/. With CRAWLSTORE_WRITE_SEEDS=1 in the environment this
-// writes them; otherwise it says which are missing.
+// writes them; otherwise it says which are missing. fuzz/seeds.py tells how a corpus is written.
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -401,6 +402,42 @@ void add_frontier_steps(Seeds& seeds) {
   }
 }
 
+/// The inputs of a target: name -> bytes in hex.
+using Corpus = std::map<std::string, std::string>;
+
+std::string corpus_path(const std::string& target) {
+  return std::string(CRAWLSTORE_SOURCE_DIR) + "/fuzz/corpus/" + target + ".txt";
+}
+
+Corpus read_corpus(const std::string& target) {
+  Corpus corpus;
+  std::ifstream file(corpus_path(target));
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    words >> corpus[name];
+  }
+  return corpus;
+}
+
+void write_corpora(const std::map<std::string, Corpus>& corpora) {
+  for (const auto& [target, corpus] : corpora) {
+    std::ofstream file(corpus_path(target), std::ios::binary);
+    for (const auto& [name, hex] : corpus) file << name << (hex.empty() ? "" : " ") << hex << '\n';
+  }
+}
+
+std::string hex_of(const Bytes& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<std::size_t>(byte) / 16];
+    text += kDigits[std::to_integer<std::size_t>(byte) % 16];
+  }
+  return text;
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -420,15 +457,15 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_frontier_steps(seeds);
   add_items(seeds);
   add_outbox_blocks(seeds);
+  std::map<std::string, Corpus> corpora;
   for (const auto& [name, bytes] : seeds) {
-    const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
-    if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {
-      std::filesystem::create_directories(path.parent_path());
-      std::ofstream file(path, std::ios::binary);
-      for (const std::byte byte : bytes) file.put(static_cast<char>(byte));
-    }
-    EXPECT_TRUE(std::filesystem::exists(path)) << path;
+    const std::string target = name.substr(0, name.find('/'));
+    const std::string seed = name.substr(target.size() + 1);
+    Corpus& corpus = corpora.try_emplace(target, read_corpus(target)).first->second;
+    if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) corpus[seed] = hex_of(bytes);
+    EXPECT_TRUE(corpus.contains(seed)) << name;
   }
+  if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) write_corpora(corpora);
 }
 
 }  // namespace

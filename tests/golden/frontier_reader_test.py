@@ -14,19 +14,21 @@ import types
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
-sys.path.insert(0, str(SOURCE / "spec"))
+sys.path[:0] = str(SOURCE / "spec"), str(SOURCE / "fuzz")
 import flatbuf  # noqa: E402  pylint: disable=wrong-import-position
 import frontier  # noqa: E402  pylint: disable=wrong-import-position
 import reader  # noqa: E402  pylint: disable=wrong-import-position
+import seeds  # noqa: E402  pylint: disable=wrong-import-position
 from container import CrawlError, Run, Segment  # noqa: E402  pylint: disable=wrong-import-position
 
 CORPUS = SOURCE / "fuzz" / "corpus"
+TABLES = seeds.read(CORPUS / "fuzz_frontier_table.txt")
 FIELDS = {name: (n, form) for n, (name, form, _) in enumerate(frontier.SCALARS)}
 JOURNAL, PIECE = struct.Struct("<8sQQIIII"), 1
 
 
 def seed(name):
-    return (CORPUS / "fuzz_frontier_table" / name).read_bytes()
+    return TABLES[name]
 
 
 def place_of(payload, name):
@@ -72,8 +74,8 @@ class TablesTest(unittest.TestCase):
         self.assertEqual((table.steps, table.runs, table.pieces), (0, [], []))
 
     def test_reads_every_seed(self):
-        for path in sorted((CORPUS / "fuzz_frontier_table").iterdir()):
-            self.assertIsNone(broken_rule(path.read_bytes()), path.name)
+        for name, content in TABLES.items():
+            self.assertIsNone(broken_rule(content), name)
 
     def test_finds_rules_that_are_broken(self):
         full, table = seed("full"), frontier.parse_frontier(seed("full"))
@@ -152,9 +154,9 @@ class SegmentsTest(unittest.TestCase):
     """What a frontier says of its logs."""
 
     def payloads(self, changes=None):
-        groups = (CORPUS / "fuzz_group_run" / "sample").read_bytes()
+        groups = seeds.read(CORPUS / "fuzz_group_run.txt")["sample"]
         groups = groups[:8] + struct.pack("<I", 0) + groups[12:]  # its first one is 0
-        item_run = (CORPUS / "fuzz_item_run" / "sample").read_bytes()
+        item_run = seeds.read(CORPUS / "fuzz_item_run.txt")["sample"]
         whole = frontier.parse_frontier(seed("full"))
         found = {(17, 1, 1, 1): seed("full")}
         found[18, whole.groups, 2, 3] = groups

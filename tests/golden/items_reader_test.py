@@ -12,12 +12,13 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
-sys.path.insert(0, str(SOURCE / "spec"))
+sys.path[:0] = str(SOURCE / "spec"), str(SOURCE / "fuzz")
 import frontier_items  # noqa: E402  pylint: disable=wrong-import-position
 import queue_runs  # noqa: E402  pylint: disable=wrong-import-position
+import seeds  # noqa: E402  pylint: disable=wrong-import-position
 from container import CrawlError  # noqa: E402  pylint: disable=wrong-import-position
 
-CORPUS = SOURCE / "fuzz" / "corpus" / "fuzz_item_run"
+CORPUS = seeds.read(SOURCE / "fuzz" / "corpus" / "fuzz_item_run.txt")
 RULES = range(1, 9)
 
 
@@ -34,7 +35,7 @@ def items_of(name):
     """(group, priority, id, time, body) of each item."""
     return [[(item.group, queue_runs.priority_of(item.order), item.id, item.time, body)
              for item, body in block]
-            for block in frontier_items.parse_item_run((CORPUS / name).read_bytes())]
+            for block in frontier_items.parse_item_run(CORPUS[name])]
 
 
 class ItemRunsTest(unittest.TestCase):
@@ -42,10 +43,10 @@ class ItemRunsTest(unittest.TestCase):
 
     def test_says_of_every_seed_what_its_name_says(self):
         seen = set()
-        for path in sorted(CORPUS.iterdir()):
-            rule = int(path.name.split("_")[1]) if path.name.startswith("rule_") else None
+        for name, content in CORPUS.items():
+            rule = int(name.split("_")[1]) if name.startswith("rule_") else None
             seen.add(rule)
-            self.assertEqual(broken_rule(path.read_bytes()), rule, path.name)
+            self.assertEqual(broken_rule(content), rule, name)
         self.assertEqual(seen, {None, *RULES})
 
     def test_reads_what_was_written(self):
@@ -59,7 +60,7 @@ class ItemRunsTest(unittest.TestCase):
 
     def test_finds_another_count(self):
         with self.assertRaisesRegex(CrawlError, "Segments rule 1"):
-            frontier_items.parse_item_run((CORPUS / "one").read_bytes(), 2)
+            frontier_items.parse_item_run(CORPUS["one"], 2)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,12 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
-sys.path.insert(0, str(SOURCE / "spec"))
+sys.path[:0] = str(SOURCE / "spec"), str(SOURCE / "fuzz")
 import outbox  # noqa: E402  pylint: disable=wrong-import-position
+import seeds  # noqa: E402  pylint: disable=wrong-import-position
 from container import CrawlError  # noqa: E402  pylint: disable=wrong-import-position
 
-CORPUS = SOURCE / "fuzz" / "corpus" / "fuzz_outbox_block"
+CORPUS = seeds.read(SOURCE / "fuzz" / "corpus" / "fuzz_outbox_block.txt")
 
 
 def broken_rule(block):
@@ -34,20 +35,20 @@ class OutboxTest(unittest.TestCase):
 
     def test_says_of_every_seed_what_its_name_says(self):
         seen = set()
-        for path in sorted(CORPUS.iterdir()):
-            word, _, rest = path.name.partition("_")
+        for name, content in CORPUS.items():
+            word, _, rest = name.partition("_")
             rule = int(rest.split("_")[0]) if word == "rule" else None
             seen.add(rule)
-            name = {None: None, 1: "chunk_damaged"}.get(rule, "segment_invalid")
-            self.assertEqual(broken_rule(path.read_bytes()), (name, rule), path.name)
+            error = {None: None, 1: "chunk_damaged"}.get(rule, "segment_invalid")
+            self.assertEqual(broken_rule(content), (error, rule), name)
         self.assertEqual(seen, {None, 1, 2, 3, 4, 5, 6, 7})
 
     def test_reads_blocks(self):
-        three = (CORPUS / "three").read_bytes()
+        three = CORPUS["three"]
         urls = [b"http://a/", b"b", b"\xff\0\n"]
         block = outbox.parse_block(three)
         self.assertEqual(block, (7, 0x0123456789abcdef, 3, 2, 1, 0, True, urls))
-        frame = (CORPUS / "frame").read_bytes()
+        frame = CORPUS["frame"]
         self.assertEqual(outbox.parse_block(frame).urls,
                          [b"http://host.test/page/%d" % (i * i) for i in range(40)])
         self.assertEqual(list(outbox.cut_blocks(three + frame + three)), [three, frame, three])
@@ -57,7 +58,7 @@ class OutboxTest(unittest.TestCase):
             list(outbox.cut_blocks(three + frame[:63]))
 
     def test_refuses_each_bit_that_flips(self):
-        block = (CORPUS / "three").read_bytes()
+        block = CORPUS["three"]
         for bit in range(8 * len(block)):
             flipped = bytearray(block)
             flipped[bit // 8] ^= 1 << bit % 8

@@ -13,11 +13,12 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
-sys.path.insert(0, str(SOURCE / "spec"))
+sys.path[:0] = str(SOURCE / "spec"), str(SOURCE / "fuzz")
 import queue_runs  # noqa: E402  pylint: disable=wrong-import-position
+import seeds  # noqa: E402  pylint: disable=wrong-import-position
 from container import CrawlError  # noqa: E402  pylint: disable=wrong-import-position
 
-CORPUS = SOURCE / "fuzz" / "corpus" / "fuzz_queue_run"
+CORPUS = seeds.read(SOURCE / "fuzz" / "corpus" / "fuzz_queue_run.txt")
 RULES = range(1, 10)
 
 
@@ -31,7 +32,7 @@ def broken_rule(payload):
 
 
 def entries_of(name):
-    found = queue_runs.parse_queue_run((CORPUS / name).read_bytes())
+    found = queue_runs.parse_queue_run(CORPUS[name])
     return [[(queue_runs.priority_of(order), page) for order, page in entries]
             for entries in found]
 
@@ -41,10 +42,12 @@ class QueueRunsTest(unittest.TestCase):
 
     def test_says_of_every_seed_what_its_name_says(self):
         seen = set()
-        for path in sorted(CORPUS.glob("rule_*")):
-            rule = int(path.name.split("_")[1])
+        for name, content in CORPUS.items():
+            if not name.startswith("rule_"):
+                continue
+            rule = int(name.split("_")[1])
             seen.add(rule)
-            self.assertEqual(broken_rule(path.read_bytes()), rule, path.name)
+            self.assertEqual(broken_rule(content), rule, name)
         self.assertEqual(seen, set(RULES))
 
     def test_reads_what_was_written(self):
@@ -61,7 +64,7 @@ class QueueRunsTest(unittest.TestCase):
 
     def test_finds_another_count(self):
         with self.assertRaisesRegex(CrawlError, "Segments rule 1"):
-            queue_runs.parse_queue_run((CORPUS / "one").read_bytes(), 2)
+            queue_runs.parse_queue_run(CORPUS["one"], 2)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,12 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
-sys.path.insert(0, str(SOURCE / "spec"))
+sys.path[:0] = str(SOURCE / "spec"), str(SOURCE / "fuzz")
 import scores  # noqa: E402  pylint: disable=wrong-import-position
+import seeds  # noqa: E402  pylint: disable=wrong-import-position
 from container import CrawlError  # noqa: E402  pylint: disable=wrong-import-position
 
-CORPUS = SOURCE / "fuzz" / "corpus" / "fuzz_score_array"
+CORPUS = seeds.read(SOURCE / "fuzz" / "corpus" / "fuzz_score_array.txt")
 RULES = range(1, 13)
 
 
@@ -31,7 +32,7 @@ def broken_rule(payload):
 
 
 def seed(name):
-    return (CORPUS / name).read_bytes()
+    return CORPUS[name]
 
 
 class ScoresTest(unittest.TestCase):
@@ -39,10 +40,12 @@ class ScoresTest(unittest.TestCase):
 
     def test_says_of_every_seed_what_its_name_says(self):
         seen = set()
-        for path in sorted(CORPUS.glob("rule_*")):
-            rule = int(path.name.split("_")[1])
+        for name, content in CORPUS.items():
+            if not name.startswith("rule_"):
+                continue
+            rule = int(name.split("_")[1])
             seen.add(rule)
-            self.assertEqual(broken_rule(path.read_bytes()), rule, path.name)
+            self.assertEqual(broken_rule(content), rule, name)
         self.assertEqual(seen, set(RULES))
         for name in ("pages", "hosts", "none"):
             self.assertIsNone(broken_rule(seed(name)), name)

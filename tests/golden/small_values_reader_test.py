@@ -12,11 +12,12 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
-sys.path.insert(0, str(SOURCE / "spec"))
+sys.path[:0] = str(SOURCE / "spec"), str(SOURCE / "fuzz")
 import small_values  # noqa: E402  pylint: disable=wrong-import-position
+import seeds  # noqa: E402  pylint: disable=wrong-import-position
 from container import CrawlError  # noqa: E402  pylint: disable=wrong-import-position
 
-CORPUS = SOURCE / "fuzz" / "corpus" / "fuzz_small_values"
+CORPUS = seeds.read(SOURCE / "fuzz" / "corpus" / "fuzz_small_values.txt")
 
 
 def broken_rule(payload):
@@ -33,15 +34,15 @@ class SmallValuesTest(unittest.TestCase):
 
     def test_says_of_every_seed_what_its_name_says(self):
         seen = set()
-        for path in sorted(CORPUS.iterdir()):
-            word, _, rest = path.name.partition("_")
+        for name, content in CORPUS.items():
+            word, _, rest = name.partition("_")
             rule = int(rest.split("_")[0]) if word == "rule" else None
             seen.add(rule)
-            self.assertEqual(broken_rule(path.read_bytes()), rule, path.name)
+            self.assertEqual(broken_rule(content), rule, name)
         self.assertEqual(seen, {None, 1, 2, 3, 4, 5})
 
     def test_reads_values(self):
-        payload = (CORPUS / "three").read_bytes()
+        payload = CORPUS["three"]
         self.assertEqual(small_values.parse_values(payload, 3),
                          {b".next": b"ab", b"pages": b"\1\0\0\0\0\0\0\0", b"x": b""})
         with self.assertRaisesRegex(CrawlError, "Segments rule 1"):

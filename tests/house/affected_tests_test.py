@@ -66,7 +66,7 @@ class AffectedTests(BuiltTree):
         for name, expected in (
                 ("tests/golden/valid/g.crawl", ["tests_a fuzz_a.replay", "", ""]),
                 ("tests/golden/valid/gone.crawl", ["tests_a fuzz_a.replay", "", ""]),
-                ("fuzz/corpus/fuzz_a/seed", ["fuzz_a.replay", "", ""]),
+                ("fuzz/corpus/fuzz_a.txt", ["fuzz_a.replay", "", ""]),
                 ("spec/format.md", ["tests_b", "", ""])):
             with self.subTest(name=name):
                 self.assertEqual(self.choose(name)[0], expected)

@@ -92,7 +92,7 @@ class BuiltTree(unittest.TestCase):
             {"name": name} for name in programs] + [
             {"name": "fuzz_a.replay", "command": [
                 f"{self.folder}/fuzz/replay", f"{build}/bin/tests_a",
-                f"{self.folder}/fuzz/corpus/fuzz_a"]},
+                f"{self.folder}/fuzz/corpus/fuzz_a.txt"]},
             {"name": "x", "command": [*script, f"{self.folder}/tests/cli/x_test.py"]},
             {"name": "reader", "command": [
                 *script, f"{self.folder}/tests/golden/reader_test.py"]},

@@ -24,7 +24,7 @@ CTEST = """
 while [[ $1 != --output-junit ]]; do shift; done
 echo '<testsuite time="0"><testcase name="a" status="run"/></testsuite>' >"$2"
 """
-NOT_COPIED = shutil.ignore_patterns("build", ".git", "corpus", "*.crawl", "*.png")
+NOT_COPIED = shutil.ignore_patterns("build", ".git", "*.crawl", "*.png")
 # What somebody may have chosen for a folder of their own.
 OWN = "cmake --preset release -DBUILD_SHARED_LIBS=ON " + " ".join(
     f"-DCRAWLSTORE_{name}=OFF" for name in "BENCH CLI EXAMPLES FUZZ INSPECTOR TESTS".split())
@@ -63,8 +63,6 @@ class Orders(unittest.TestCase):
         cls.folder = cls.sandbox.folder
         cls.saved = cls.folder / "build/saved"
         shutil.copytree(SOURCE, cls.folder, ignore=NOT_COPIED, dirs_exist_ok=True)
-        for folder in (SOURCE / "fuzz" / "corpus").iterdir():
-            (cls.folder / "fuzz" / "corpus" / folder.name).mkdir(parents=True)
         (cls.folder / "tests/tidy/tidy_test.py").write_text("")  # it takes its time elsewhere
         for name, body in {
             "cmake": CMAKE, "ctest": CTEST, "nproc": "echo 1", "npm": "exit 0",

@@ -355,9 +355,9 @@ class Whole(RuleCase):
     def test_fuzz(self):
         text = HEAD + "// Invariants checked: none.\n"
         self.bad(tree_rules.check_fuzz, "opens with", {"fuzz/fuzz_a.cpp": HEAD},
-                 ["fuzz/corpus/fuzz_a/seed"])
-        self.bad(tree_rules.check_fuzz, "has no seed", {"fuzz/fuzz_a.cpp": text})
-        self.good(tree_rules.check_fuzz, {"fuzz/fuzz_a.cpp": text}, ["fuzz/corpus/fuzz_a/seed"])
+                 ["fuzz/corpus/fuzz_a.txt"])
+        self.bad(tree_rules.check_fuzz, "has no seeds", {"fuzz/fuzz_a.cpp": text})
+        self.good(tree_rules.check_fuzz, {"fuzz/fuzz_a.cpp": text}, ["fuzz/corpus/fuzz_a.txt"])
 
     def test_test_names(self):
         rule = tree_rules.check_test_names

@@ -184,9 +184,9 @@ def check_fuzz(tree):
     for path, text in tree.cxx("fuzz/fuzz_"):
         if not re.search(r'^// Invariants checked:', "\n".join(text.split("\n")[:4]), re.MULTILINE):
             yield Finding(path, 2, 'opens with "// Invariants checked: ..."')
-        corpus = f"fuzz/corpus/{path[len('fuzz/'):-len('.cpp')]}/"
-        if not any(other.startswith(corpus) for other in tree.paths):
-            yield Finding(path, 1, f"has no seed in {corpus}")
+        corpus = f"fuzz/corpus/{path[len('fuzz/'):-len('.cpp')]}.txt"
+        if corpus not in tree.paths:
+            yield Finding(path, 1, f"has no seeds: {corpus}")
 
 
 VERB_FIRST = re.compile(r'(?:[A-Z][a-z]*s|RoundTrips|Cannot|Never)(?![a-z])')
