@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The struct tables and schemas of spec/format.md against layout.h and the .fbs files, and the
-// table of spec/shards.md.
+// The struct tables and schemas of spec/format.md against the fields that field.cpp describes and
+// the .fbs files, and the table of spec/shards.md.
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "format/dense_index.h"
+#include "format/field.h"
+#include "format/format_samples.h"
+#include "format/frontier_field.h"
+#include "format/frontier_layout.h"
 #include "format/layout.h"
 #include "format/outbox_block.h"
 #include "format/spec_text.h"
@@ -18,240 +23,134 @@ namespace {
 
 using namespace crawlstore::testing;
 
-struct Member {
-  std::string name;
-  std::size_t offset_bytes;
-  std::size_t length_bytes;
-};
-
-/// Compares the table behind "`struct Name`, n bytes:" with the code, row by row.
-void expect_struct(const std::string& name, std::size_t length_bytes,
-                   const std::vector<Member>& members, const std::string& page = "spec/format.md") {
+/// Compares the table behind "`struct Name`, n bytes:" with the fields that describe the struct,
+/// row by row.
+void expect_struct(const std::string& name, std::size_t length_bytes, const Fields& fields,
+                   const std::string& page = "spec/format.md") {
   const std::string mark = "`struct " + name + "`, " + std::to_string(length_bytes) + " bytes:";
   const auto rows = table_after(source_text(page), mark);
-  ASSERT_EQ(rows.size(), members.size()) << name;
+  ASSERT_EQ(rows.size(), fields.size()) << name;
   std::size_t end = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i].at(0), std::to_string(members[i].offset_bytes)) << members[i].name;
-    EXPECT_EQ(rows[i].at(1), std::to_string(members[i].length_bytes)) << members[i].name;
-    EXPECT_EQ(rows[i].at(2), members[i].name);
-    EXPECT_EQ(members[i].offset_bytes, end) << "gap before " << members[i].name;
-    end = members[i].offset_bytes + members[i].length_bytes;
+    EXPECT_EQ(rows[i].at(0), std::to_string(fields[i].offset_bytes)) << name << fields[i].name;
+    EXPECT_EQ(rows[i].at(1), std::to_string(fields[i].length_bytes)) << name << fields[i].name;
+    EXPECT_EQ(rows[i].at(2), fields[i].name) << name;
+    EXPECT_EQ(fields[i].offset_bytes, end) << name << ": gap before " << fields[i].name;
+    end = fields[i].offset_bytes + fields[i].length_bytes;
   }
   EXPECT_EQ(end, length_bytes) << name;
 }
 
-// The one macro of the tests: a member's name, place and length, each written once.
-#define MEMBER(Struct, name)                            \
-  Member {                                              \
-#name, offsetof(Struct, name), sizeof(Struct::name) \
+/// Compares the spec with the table by which programs describe the struct.
+template <class Struct>
+void expect_described(const std::string& name, Fields (*describe)(std::span<const std::byte>)) {
+  expect_struct(name, sizeof(Struct), describe(Bytes(sizeof(Struct))));
+}
+
+/// The members of the first struct among the fields, relative to it.
+Fields inside_of_struct(const Fields& fields) {
+  const auto is_struct = [](const Field& field) { return field.type == "struct"; };
+  const auto parent = std::find_if(fields.begin(), fields.end(), is_struct);
+  Fields inside;
+  for (auto at = parent; at != fields.end() && ++at != fields.end() && at->depth > 0;) {
+    inside.push_back(*at);
+    inside.back().offset_bytes -= parent->offset_bytes;
   }
-
-TEST(SpecOffsets, MatchesIdentity) {
-  expect_struct(
-      "Identity", sizeof(Identity),
-      {MEMBER(Identity, magic), MEMBER(Identity, byte_order), MEMBER(Identity, format_version),
-       MEMBER(Identity, uuid), MEMBER(Identity, key_seed), MEMBER(Identity, unit_bytes),
-       MEMBER(Identity, chunk_bytes), MEMBER(Identity, created_us), MEMBER(Identity, reserved),
-       MEMBER(Identity, checksum)});
+  return inside;
 }
 
-TEST(SpecOffsets, MatchesSuperblock) {
-  expect_struct(
-      "Superblock", sizeof(Superblock),
-      {MEMBER(Superblock, magic), MEMBER(Superblock, slot_index), MEMBER(Superblock, copy_index),
-       MEMBER(Superblock, uuid), MEMBER(Superblock, generation), MEMBER(Superblock, pass),
-       MEMBER(Superblock, features_compat), MEMBER(Superblock, features_ro_compat),
-       MEMBER(Superblock, features_incompat), MEMBER(Superblock, commit_time_us),
-       MEMBER(Superblock, high_water_bytes), MEMBER(Superblock, root_offset_bytes),
-       MEMBER(Superblock, root_payload_bytes), MEMBER(Superblock, root_checksum),
-       MEMBER(Superblock, reserved), MEMBER(Superblock, checksum)});
+/// Returns the place of a member that no program describes.
+template <class Struct, class Type>
+Field member(std::string name, Type Struct::*place) {
+  const Struct object{};
+  const auto* const start = reinterpret_cast<const std::byte*>(&object);
+  const auto* const at = reinterpret_cast<const std::byte*>(&(object.*place));
+  return {std::move(name), {}, static_cast<std::uint64_t>(at - start), sizeof(Type), {}, {}, 0};
 }
 
-TEST(SpecOffsets, MatchesRootEnd) {
-  expect_struct("RootEnd", sizeof(RootEnd),
-                {MEMBER(RootEnd, magic), MEMBER(RootEnd, format_version), MEMBER(RootEnd, reserved),
-                 MEMBER(RootEnd, uuid), MEMBER(RootEnd, key_seed), MEMBER(RootEnd, created_us),
-                 MEMBER(RootEnd, generation), MEMBER(RootEnd, features_compat),
-                 MEMBER(RootEnd, features_ro_compat), MEMBER(RootEnd, features_incompat),
-                 MEMBER(RootEnd, commit_time_us), MEMBER(RootEnd, high_water_bytes),
-                 MEMBER(RootEnd, root_offset_bytes), MEMBER(RootEnd, root_payload_bytes),
-                 MEMBER(RootEnd, root_checksum)});
+TEST(SpecOffsets, MatchesTheHeadsOfAFile) {
+  expect_described<Identity>("Identity", describe_identity);
+  expect_described<Superblock>("Superblock", describe_superblock);
+  expect_described<RootEnd>("RootEnd", describe_root_end);
 }
 
-TEST(SpecOffsets, MatchesRunEnd) {
-  expect_struct("RunEnd", sizeof(RunEnd),
-                {MEMBER(RunEnd, magic), MEMBER(RunEnd, kind), MEMBER(RunEnd, reserved),
-                 MEMBER(RunEnd, segment_id), MEMBER(RunEnd, run_id), MEMBER(RunEnd, owner),
-                 MEMBER(RunEnd, payload_bytes), MEMBER(RunEnd, record_count), MEMBER(RunEnd, first),
-                 MEMBER(RunEnd, checksum)});
+TEST(SpecOffsets, MatchesRunsOfDrums) {
+  expect_described<PartitionFooter>("PartitionFooter", describe_partition_footer);
+  expect_described<KeyBlockHeader>("KeyBlockHeader", describe_key_block);
+  expect_described<KeyRunHeader>("KeyRunHeader", describe_key_run);
+  expect_described<AuxRunHeader>("AuxRunHeader", describe_aux_run);
+  expect_described<ResultRunHeader>("ResultRunHeader", describe_result_run);
 }
 
-TEST(SpecOffsets, MatchesKeyBlockHeader) {
-  expect_struct("KeyBlockHeader", sizeof(KeyBlockHeader),
-                {MEMBER(KeyBlockHeader, first_key), MEMBER(KeyBlockHeader, key_count),
-                 MEMBER(KeyBlockHeader, upper_words), MEMBER(KeyBlockHeader, low_bits),
-                 MEMBER(KeyBlockHeader, shares_head), MEMBER(KeyBlockHeader, reserved)});
+TEST(SpecOffsets, MatchesRunsOfPages) {
+  expect_described<EventRunHeader>("EventRunHeader", describe_event_run);
+  expect_described<LinkBlockHeader>("LinkBlockHeader", describe_link_block);
+  expect_described<LinkIndexEntry>("LinkIndexEntry", describe_link_index_entry);
+  expect_described<LinkRunFooter>("LinkRunFooter", describe_link_run_footer);
+  expect_described<OriginBlockHeader>("OriginBlockHeader", describe_origin_block);
+  expect_described<OriginFooter>("OriginFooter", describe_origin_footer);
+  expect_described<ScoreFooter>("ScoreFooter", describe_score_footer);
+  expect_described<ValuesHeader>("ValuesHeader", describe_values_header);
 }
 
-TEST(SpecOffsets, MatchesPartitionFooter) {
-  expect_struct("PartitionFooter", sizeof(PartitionFooter),
-                {MEMBER(PartitionFooter, key_count), MEMBER(PartitionFooter, block_count),
-                 MEMBER(PartitionFooter, index_offset_bytes), MEMBER(PartitionFooter, first_key),
-                 MEMBER(PartitionFooter, last_key), MEMBER(PartitionFooter, key_bytes),
-                 MEMBER(PartitionFooter, codec), MEMBER(PartitionFooter, value_bytes),
-                 MEMBER(PartitionFooter, reserved), MEMBER(PartitionFooter, magic)});
-}
-
-TEST(SpecOffsets, MatchesKeyRunHeader) {
-  expect_struct("KeyRunHeader", sizeof(KeyRunHeader),
-                {MEMBER(KeyRunHeader, magic), MEMBER(KeyRunHeader, record_count),
-                 MEMBER(KeyRunHeader, first_sequence), MEMBER(KeyRunHeader, flags),
-                 MEMBER(KeyRunHeader, value_bytes), MEMBER(KeyRunHeader, uniform_tag),
-                 MEMBER(KeyRunHeader, key_bits), MEMBER(KeyRunHeader, key_bytes),
-                 MEMBER(KeyRunHeader, reserved), MEMBER(KeyRunHeader, key_base)});
-}
-
-TEST(SpecOffsets, MatchesAuxRunHeader) {
-  expect_struct("AuxRunHeader", sizeof(AuxRunHeader),
-                {MEMBER(AuxRunHeader, magic), MEMBER(AuxRunHeader, record_count),
-                 MEMBER(AuxRunHeader, flags), MEMBER(AuxRunHeader, uniform_length_bytes),
-                 MEMBER(AuxRunHeader, codec), MEMBER(AuxRunHeader, reserved)});
-}
-
-TEST(SpecOffsets, MatchesResultRunHeader) {
-  expect_struct("ResultRunHeader", sizeof(ResultRunHeader),
-                {MEMBER(ResultRunHeader, magic), MEMBER(ResultRunHeader, record_count),
-                 MEMBER(ResultRunHeader, value_bytes), MEMBER(ResultRunHeader, key_bytes),
-                 MEMBER(ResultRunHeader, reserved)});
-}
-
-TEST(SpecOffsets, MatchesEventRunHeader) {
-  expect_struct("EventRunHeader", sizeof(EventRunHeader),
-                {MEMBER(EventRunHeader, magic), MEMBER(EventRunHeader, record_count),
-                 MEMBER(EventRunHeader, reserved)});
-}
-
-TEST(SpecOffsets, MatchesLinkBlockHeader) {
-  expect_struct("LinkBlockHeader", sizeof(LinkBlockHeader),
-                {MEMBER(LinkBlockHeader, first_page), MEMBER(LinkBlockHeader, row_count),
-                 MEMBER(LinkBlockHeader, link_count), MEMBER(LinkBlockHeader, data_bytes),
-                 MEMBER(LinkBlockHeader, codec), MEMBER(LinkBlockHeader, flags)});
-}
-
-TEST(SpecOffsets, MatchesLinkIndexEntry) {
-  expect_struct("LinkIndexEntry", sizeof(LinkIndexEntry),
-                {MEMBER(LinkIndexEntry, first_page), MEMBER(LinkIndexEntry, offset_bytes)});
-}
-
-TEST(SpecOffsets, MatchesLinkRunFooter) {
-  expect_struct("LinkRunFooter", sizeof(LinkRunFooter),
-                {MEMBER(LinkRunFooter, row_count), MEMBER(LinkRunFooter, link_count),
-                 MEMBER(LinkRunFooter, block_count), MEMBER(LinkRunFooter, index_offset_bytes),
-                 MEMBER(LinkRunFooter, first_page), MEMBER(LinkRunFooter, last_page),
-                 MEMBER(LinkRunFooter, target_max), MEMBER(LinkRunFooter, codec),
-                 MEMBER(LinkRunFooter, reserved), MEMBER(LinkRunFooter, magic)});
-}
-
-TEST(SpecOffsets, MatchesDenseIndexGroup) {
-  expect_struct("DenseIndexGroup", sizeof(DenseIndexGroup),
-                {MEMBER(DenseIndexGroup, first_page), MEMBER(DenseIndexGroup, offset_bytes),
-                 MEMBER(DenseIndexGroup, page_counts), MEMBER(DenseIndexGroup, block_bytes)});
-}
-
-TEST(SpecOffsets, MatchesOriginBlockHeader) {
-  expect_struct(
-      "OriginBlockHeader", sizeof(OriginBlockHeader),
-      {MEMBER(OriginBlockHeader, raw_bytes), MEMBER(OriginBlockHeader, stored_bytes),
-       MEMBER(OriginBlockHeader, page_count), MEMBER(OriginBlockHeader, linked_from_bytes),
-       MEMBER(OriginBlockHeader, depth_bytes), MEMBER(OriginBlockHeader, length_bytes),
-       MEMBER(OriginBlockHeader, reserved)});
-}
-
-TEST(SpecOffsets, MatchesOriginFooter) {
-  expect_struct("OriginFooter", sizeof(OriginFooter),
-                {MEMBER(OriginFooter, first_page), MEMBER(OriginFooter, page_count),
-                 MEMBER(OriginFooter, block_count), MEMBER(OriginFooter, url_bytes),
-                 MEMBER(OriginFooter, index_offset_bytes), MEMBER(OriginFooter, dictionary_bytes),
-                 MEMBER(OriginFooter, codec), MEMBER(OriginFooter, entry_page_bytes),
-                 MEMBER(OriginFooter, entry_offset_bytes), MEMBER(OriginFooter, reserved),
-                 MEMBER(OriginFooter, magic)});
-}
-
-TEST(SpecOffsets, MatchesOutboxBlockHeader) {
-  expect_struct("OutboxBlockHeader", sizeof(OutboxBlockHeader),
-                {MEMBER(OutboxBlockHeader, magic), MEMBER(OutboxBlockHeader, step),
-                 MEMBER(OutboxBlockHeader, crawl_key), MEMBER(OutboxBlockHeader, shard_count),
-                 MEMBER(OutboxBlockHeader, from), MEMBER(OutboxBlockHeader, to),
-                 MEMBER(OutboxBlockHeader, number), MEMBER(OutboxBlockHeader, url_count),
-                 MEMBER(OutboxBlockHeader, raw_bytes), MEMBER(OutboxBlockHeader, payload_bytes),
-                 MEMBER(OutboxBlockHeader, flags), MEMBER(OutboxBlockHeader, checksum)},
-                "spec/shards.md");
+TEST(SpecOffsets, MatchesQueuesAndFrontiers) {
+  expect_described<QueueTableHeader>("QueueTableHeader", describe_queue_table);
+  expect_described<QueueRunCut>("QueueRunCut", describe_queue_run_cut);
+  expect_described<QueueFragment>("QueueFragment", describe_queue_fragment);
+  expect_described<QueueRunFooter>("QueueRunFooter", describe_queue_run_footer);
+  expect_described<GroupRunHeader>("GroupRunHeader", describe_group_run);
+  expect_described<ItemBlockPlace>("ItemBlockPlace", describe_item_place);
+  expect_described<ItemRunFooter>("ItemRunFooter", describe_item_footer);
+  expect_described<StepRunHeader>("StepRunHeader", describe_step_run);
 }
 
 TEST(SpecOffsets, MatchesTileNodes) {
-  expect_struct("TileNodeHeader", sizeof(TileNodeHeader),
-                {MEMBER(TileNodeHeader, magic), MEMBER(TileNodeHeader, record_count),
-                 MEMBER(TileNodeHeader, level), MEMBER(TileNodeHeader, child_count),
-                 MEMBER(TileNodeHeader, reserved)});
-  expect_struct("TileChild", sizeof(TileChild),
-                {MEMBER(TileChild, offset_bytes), MEMBER(TileChild, born),
-                 MEMBER(TileChild, run_id), MEMBER(TileChild, payload_bytes),
-                 MEMBER(TileChild, record_count), MEMBER(TileChild, checksum)});
+  TileNodeHeader header{};
+  header.child_count = 1;
+  Bytes node = bytes_of_struct(header);
+  node.resize(sizeof(TileNodeHeader) + sizeof(TileChild));
+  const auto children = inside_of_struct(describe_tile_node(node, 1));
+  expect_struct("TileNodeHeader", sizeof(TileNodeHeader), describe_tile_node(node, 0));
+  expect_struct("TileChild", sizeof(TileChild), children);
 }
 
 TEST(SpecOffsets, MatchesRecordTiles) {
-  expect_struct("RecordTileHeader", sizeof(RecordTileHeader),
-                {MEMBER(RecordTileHeader, magic), MEMBER(RecordTileHeader, page_count),
-                 MEMBER(RecordTileHeader, hash_bytes), MEMBER(RecordTileHeader, columns)});
-  expect_struct("RecordColumn", sizeof(RecordColumn),
-                {MEMBER(RecordColumn, base), MEMBER(RecordColumn, width_bytes),
-                 MEMBER(RecordColumn, reserved)});
+  Fields fields = describe_record_tile(Bytes(sizeof(RecordTileHeader)));
+  expect_struct("RecordColumn", sizeof(RecordColumn), inside_of_struct(fields));
+  ASSERT_GT(fields.size(), 3u);
+  fields.resize(3);
+  fields.push_back(member("columns", &RecordTileHeader::columns));
+  expect_struct("RecordTileHeader", sizeof(RecordTileHeader), fields);
 }
 
-TEST(SpecOffsets, MatchesQueueTable) {
-  expect_struct("QueueTableHeader", sizeof(QueueTableHeader),
-                {MEMBER(QueueTableHeader, magic), MEMBER(QueueTableHeader, entries),
-                 MEMBER(QueueTableHeader, entry_count), MEMBER(QueueTableHeader, page_count),
-                 MEMBER(QueueTableHeader, run_count), MEMBER(QueueTableHeader, change_run_count)});
-  expect_struct(
-      "QueueRunCut", sizeof(QueueRunCut),
-      {MEMBER(QueueRunCut, run_id), MEMBER(QueueRunCut, cut_order), MEMBER(QueueRunCut, cut_page)});
-}
-
-TEST(SpecOffsets, MatchesSmallValues) {
-  expect_struct("ValuesHeader", sizeof(ValuesHeader),
-                {MEMBER(ValuesHeader, magic), MEMBER(ValuesHeader, value_count),
-                 MEMBER(ValuesHeader, reserved)});
+TEST(SpecOffsets, MatchesWhatNoProgramDescribes) {
+  expect_struct("RunEnd", sizeof(RunEnd),
+                {member("magic", &RunEnd::magic), member("kind", &RunEnd::kind),
+                 member("reserved", &RunEnd::reserved), member("segment_id", &RunEnd::segment_id),
+                 member("run_id", &RunEnd::run_id), member("owner", &RunEnd::owner),
+                 member("payload_bytes", &RunEnd::payload_bytes),
+                 member("record_count", &RunEnd::record_count), member("first", &RunEnd::first),
+                 member("checksum", &RunEnd::checksum)});
   expect_struct("ValueLengths", sizeof(ValueLengths),
-                {MEMBER(ValueLengths, name_bytes), MEMBER(ValueLengths, value_bytes)});
+                {member("name_bytes", &ValueLengths::name_bytes),
+                 member("value_bytes", &ValueLengths::value_bytes)});
+  Fields group = describe_dense_index_group(Bytes(sizeof(DenseIndexGroup)));
+  group.push_back(member("page_counts", &DenseIndexGroup::page_counts));
+  group.push_back(member("block_bytes", &DenseIndexGroup::block_bytes));
+  expect_struct("DenseIndexGroup", sizeof(DenseIndexGroup), group);
 }
 
-TEST(SpecOffsets, MatchesQueueFragment) {
-  expect_struct("QueueFragment", sizeof(QueueFragment),
-                {MEMBER(QueueFragment, lowest_order), MEMBER(QueueFragment, lowest_page),
-                 MEMBER(QueueFragment, first_page), MEMBER(QueueFragment, entry_count),
-                 MEMBER(QueueFragment, order_shift), MEMBER(QueueFragment, order_bytes),
-                 MEMBER(QueueFragment, page_bytes), MEMBER(QueueFragment, reserved)});
-}
-
-TEST(SpecOffsets, MatchesQueueRunFooter) {
-  expect_struct("QueueRunFooter", sizeof(QueueRunFooter),
-                {MEMBER(QueueRunFooter, entry_count), MEMBER(QueueRunFooter, highest_order),
-                 MEMBER(QueueRunFooter, highest_page), MEMBER(QueueRunFooter, fragment_count),
-                 MEMBER(QueueRunFooter, reserved), MEMBER(QueueRunFooter, magic)});
-}
-
-TEST(SpecOffsets, MatchesScoreFooter) {
+TEST(SpecOffsets, MatchesOutboxBlockHeader) {
+  using Header = OutboxBlockHeader;
   expect_struct(
-      "ScoreFooter", sizeof(ScoreFooter),
-      {MEMBER(ScoreFooter, entry_count), MEMBER(ScoreFooter, page_count),
-       MEMBER(ScoreFooter, link_count), MEMBER(ScoreFooter, superstep_count),
-       MEMBER(ScoreFooter, generation), MEMBER(ScoreFooter, time_us), MEMBER(ScoreFooter, damping),
-       MEMBER(ScoreFooter, precision), MEMBER(ScoreFooter, residual), MEMBER(ScoreFooter, sum),
-       MEMBER(ScoreFooter, iteration_count), MEMBER(ScoreFooter, scorer),
-       MEMBER(ScoreFooter, subject), MEMBER(ScoreFooter, codec), MEMBER(ScoreFooter, flags),
-       MEMBER(ScoreFooter, reserved), MEMBER(ScoreFooter, magic)});
+      "OutboxBlockHeader", sizeof(Header),
+      {member("magic", &Header::magic), member("step", &Header::step),
+       member("crawl_key", &Header::crawl_key), member("shard_count", &Header::shard_count),
+       member("from", &Header::from), member("to", &Header::to), member("number", &Header::number),
+       member("url_count", &Header::url_count), member("raw_bytes", &Header::raw_bytes),
+       member("payload_bytes", &Header::payload_bytes), member("flags", &Header::flags),
+       member("checksum", &Header::checksum)},
+      "spec/shards.md");
 }
 
 /// A schema without its comment lines and without empty lines at both ends.
