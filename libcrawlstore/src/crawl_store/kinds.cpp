@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "drum/kinds.h"
-
-#include "frontier/kinds.h"
-#include "links/kinds.h"
-#include "pages/kinds.h"
-#include "queue/kinds.h"
-#include "scores/kinds.h"
-#include "values/kinds.h"
+#include "drum/drum_content.h"
+#include "frontier/frontier_content.h"
+#include "links/link_content.h"
+#include "pages/page_content.h"
+#include "queue/queue_content.h"
+#include "scores/score_content.h"
+#include "values/values_content.h"
 
 namespace crawlstore {
 namespace {

@@ -45,4 +45,7 @@ Result<container::RunContentPtr> check_aux_run(std::span<const std::byte> payloa
 /// Checks a result run and returns a RequestContent.
 Result<container::RunContentPtr> check_result_run(std::span<const std::byte> payload);
 
+/// The rows of the segments that a DRUM is made of: spec/registry.md, Segment kinds.
+std::vector<container::Kind> kinds();
+
 }  // namespace crawlstore::drum

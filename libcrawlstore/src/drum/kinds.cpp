@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "drum/kinds.h"
-
 #include "drum/drum_content.h"
 #include "drum/drum_description.h"
 #include "drum/verify_drum.h"

@@ -4,6 +4,7 @@
 /// The rules of a frontier's runs, each by itself, and of a frontier as a whole.
 
 #include <span>
+#include <vector>
 
 #include "container/kind.h"
 #include "container/verify_segments.h"
@@ -18,5 +19,8 @@ Result<container::RunContentPtr> check_step_run(std::span<const std::byte> paylo
 /// Whether the steps lead to the state that the table tells: it is made in memory.
 Result<bool> verify_frontier(container::SegmentVerifier& segments,
                              const format::SegmentEntry& entry);
+
+/// The rows of frontiers and of their logs: spec/registry.md, Segment kinds.
+std::vector<container::Kind> kinds();
 
 }  // namespace crawlstore::frontier

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontier/kinds.h"
-
 #include "format/superblock.h"
 #include "frontier/frontier_content.h"
 #include "frontier/frontier_description.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "links/kinds.h"
-
 #include "format/superblock.h"
 #include "links/link_content.h"
 #include "links/link_description.h"

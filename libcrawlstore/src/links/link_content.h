@@ -3,6 +3,8 @@
 
 /// The rules that the payload of a link run must keep by itself: spec/format.md#link-runs.
 
+#include <vector>
+
 #include "container/kind.h"
 
 namespace crawlstore::links {
@@ -18,5 +20,8 @@ struct LinkContent final : container::RunContent {
 /// A LinkContent. memory  two windows, and one block
 Result<container::RunContentPtr> check_link_run(const container::PayloadSource& payload,
                                                 const container::ContentProgress& progress);
+
+/// The rows of the segments that hold links: spec/registry.md, Segment kinds.
+std::vector<container::Kind> kinds();
 
 }  // namespace crawlstore::links

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pages/kinds.h"
-
 #include "drum/drum_content.h"
 #include "drum/drum_description.h"
 #include "format/superblock.h"

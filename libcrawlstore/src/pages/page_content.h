@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "container/kind.h"
 
@@ -29,5 +30,8 @@ struct RecordContent final : container::RunContent {
 Result<container::RunContentPtr> check_event_run(std::span<const std::byte> payload);
 /// A RecordContent.
 Result<container::RunContentPtr> check_record_tile(std::span<const std::byte> payload);
+
+/// The rows of the segments of a page database but its links: spec/registry.md, Segment kinds.
+std::vector<container::Kind> kinds();
 
 }  // namespace crawlstore::pages

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "queue/kinds.h"
-
 #include "format/superblock.h"
 #include "queue/queue_content.h"
 #include "queue/queue_description.h"

@@ -3,6 +3,8 @@
 
 /// The rules of queues: spec/format.md#queue-tables and #queue-runs.
 
+#include <vector>
+
 #include "container/kind.h"
 #include "container/verify_segments.h"
 
@@ -14,5 +16,8 @@ Result<container::RunContentPtr> check_queue_run(const container::PayloadSource&
 
 /// Checks that the queue has the runs and the entries that its table says.
 Result<bool> verify_queue(container::SegmentVerifier& segments, const format::SegmentEntry& entry);
+
+/// The rows of queues and of their runs: spec/registry.md, Segment kinds.
+std::vector<container::Kind> kinds();
 
 }  // namespace crawlstore::queue

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scores/kinds.h"
-
 #include "format/superblock.h"
 #include "scores/score_content.h"
 #include "scores/score_description.h"

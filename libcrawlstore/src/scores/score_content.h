@@ -3,6 +3,8 @@
 
 /// The rules of score arrays: spec/format.md#score-arrays.
 
+#include <vector>
+
 #include "container/kind.h"
 #include "container/verify_segments.h"
 #include "format/score_array.h"
@@ -22,5 +24,8 @@ Result<container::RunContentPtr> check_score_array(const container::PayloadSourc
 /// That the array fits the page database it belongs to. Behind the database.
 Result<bool> verify_score_array(container::SegmentVerifier& segments,
                                 const format::SegmentEntry& entry);
+
+/// The row of score arrays: spec/registry.md, Segment kinds.
+std::vector<container::Kind> kinds();
 
 }  // namespace crawlstore::scores

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "values/kinds.h"
-
 #include "format/small_values.h"
 #include "format/superblock.h"
 #include "values/values_content.h"

@@ -3,6 +3,8 @@
 
 /// Kind::check and its siblings of small values.
 
+#include <vector>
+
 #include "container/description.h"
 #include "container/kind.h"
 #include "container/verify_segments.h"
@@ -13,5 +15,8 @@ Result<container::RunContentPtr> check_values(const container::PayloadSource& pa
                                               const container::ContentProgress& progress);
 Result<bool> verify_values(container::SegmentVerifier& segments, const format::SegmentEntry& entry);
 void describe_values(container::Description& out, const container::RunSource& source);
+
+/// The row of small values: spec/registry.md, Segment kinds.
+std::vector<container::Kind> kinds();
 
 }  // namespace crawlstore::values
