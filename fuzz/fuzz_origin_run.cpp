@@ -14,7 +14,7 @@
 
 #include "format/endian.h"
 #include "format/origin_index.h"
-#include "pages/origin_content.h"
+#include "pages/page_content.h"
 #include "require.h"
 
 namespace {

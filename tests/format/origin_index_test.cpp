@@ -10,7 +10,7 @@
 #include "format/format_samples.h"
 #include "format/origin_samples.h"
 #include "format/spec_text.h"
-#include "pages/origin_content.h"
+#include "pages/page_content.h"
 
 namespace crawlstore::format {
 namespace {

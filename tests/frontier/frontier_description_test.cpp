@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontier/frontier_description.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "container/description.h"
 #include "format/checksum.h"
 #include "format/format_samples.h"
 #include "format/frontier_table.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pages/origin_content.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -12,6 +10,7 @@
 #include "container/description.h"
 #include "format/origin_samples.h"
 #include "io/unmapped_storage.h"
+#include "pages/page_content.h"
 
 namespace crawlstore::testing {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "container/container_store.h"
 #include "format/origin_samples.h"
-#include "pages/origin_content.h"
 #include "pages/origins_pieces.h"
+#include "pages/page_content.h"
 
 namespace crawlstore::testing {
 namespace {

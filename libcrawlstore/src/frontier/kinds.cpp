@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/superblock.h"
 #include "frontier/frontier_content.h"
-#include "frontier/frontier_description.h"
 
 namespace crawlstore::frontier {
 namespace {

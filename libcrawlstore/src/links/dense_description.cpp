@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "links/dense_description.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "format/dense_index.h"
 #include "format/endian.h"
 #include "format/field.h"
+#include "links/link_content.h"
 
 namespace crawlstore::links {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/superblock.h"
 #include "links/link_content.h"
-#include "links/link_description.h"
 
 namespace crawlstore::links {
 namespace {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The rules that the payload of a link run must keep by itself: spec/format.md#link-runs.
+/// Kind::check and its siblings of link runs: spec/format.md#link-runs and #dense-link-runs.
 
 #include <vector>
 
 #include "container/kind.h"
+#include "format/layout.h"
 
 namespace crawlstore::links {
 
@@ -20,6 +21,21 @@ struct LinkContent final : container::RunContent {
 /// A LinkContent. memory  two windows, and one block
 Result<container::RunContentPtr> check_link_run(const container::PayloadSource& payload,
                                                 const container::ContentProgress& progress);
+
+/// Describes the footer, the index and the headers of blocks.
+void describe_link_run(container::Description& out, const container::RunSource& source);
+
+/// Describes the footer, and the block or index entry that holds `place`, an offset in the payload.
+void describe_link_run_at(container::Description& out, const container::RunSource& source,
+                          std::uint64_t place);
+
+/// Describes all parts of a dense run, up to Description::entries_max() of each.
+///   footer  parsed
+void describe_dense_run(container::Description& out, const container::RunSource& source,
+                        const format::LinkRunFooter& footer);
+/// Describes the block, model or group that holds `place` of the payload.
+void describe_dense_run_at(container::Description& out, const container::RunSource& source,
+                           const format::LinkRunFooter& footer, std::uint64_t place);
 
 /// The rows of the segments that hold links: spec/registry.md, Segment kinds.
 std::vector<container::Kind> kinds();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "links/link_description.h"
-
 #include <algorithm>
 
 #include "container/description_parts.h"
@@ -9,7 +7,7 @@
 #include "format/field.h"
 #include "format/link_block.h"
 #include "format/link_index.h"
-#include "links/dense_description.h"
+#include "links/link_content.h"
 
 namespace crawlstore::links {
 

@@ -2,10 +2,7 @@
 #include "drum/drum_content.h"
 #include "drum/drum_description.h"
 #include "format/superblock.h"
-#include "pages/origin_content.h"
-#include "pages/origin_description.h"
 #include "pages/page_content.h"
-#include "pages/page_description.h"
 #include "pages/verify_pages.h"
 
 namespace crawlstore::pages {

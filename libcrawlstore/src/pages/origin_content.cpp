@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pages/origin_content.h"
-
 #include <algorithm>
 
 #include "container/blocked_run.h"
 #include "format/invalid.h"
 #include "format/origin_index.h"
+#include "pages/page_content.h"
 
 namespace crawlstore::pages {
 

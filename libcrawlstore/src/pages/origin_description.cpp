@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pages/origin_description.h"
-
 #include <algorithm>
 
 #include "container/description_parts.h"
 #include "format/endian.h"
 #include "format/origin_index.h"
+#include "pages/page_content.h"
 
 namespace crawlstore::pages {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pages/page_description.h"
-
 #include <algorithm>
 
 #include "container/description_parts.h"

@@ -16,7 +16,6 @@
 #include "links/link_view.h"
 #include "pages/content_index.h"
 #include "pages/fresh_keys.h"
-#include "pages/origin_content.h"
 #include "pages/page_content.h"
 #include "pages/verify_contents.h"
 #include "pages/verify_page_keys.h"
@@ -262,9 +261,9 @@ class PagesVerifier {
       return {};
     }
     if (table_.fresh_keys && fresh_ == nullptr) return {};
-    CRAWLSTORE_TRY(const bool fresh_is_whole,
-                   verify_key_runs(fresh_, kPageKeyShape,
-                                   "a run of fresh keys does not hold keys of pages"));
+    CRAWLSTORE_TRY(
+        const bool fresh_is_whole,
+        verify_key_runs(fresh_, kPageKeyShape, "a run of fresh keys does not hold keys of pages"));
     if (!fresh_is_whole || !origins_are_whole) return {};
     for (const auto& bucket : table->buckets) {
       const auto* partition = directory_.find(bucket.partition);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/superblock.h"
 #include "queue/queue_content.h"
-#include "queue/queue_description.h"
 
 namespace crawlstore::queue {
 

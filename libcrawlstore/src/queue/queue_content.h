@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The rules of queues: spec/format.md#queue-tables and #queue-runs.
+/// Kind::check and its siblings of queues: spec/format.md#queue-tables and #queue-runs.
 
 #include <vector>
 
@@ -16,6 +16,14 @@ Result<container::RunContentPtr> check_queue_run(const container::PayloadSource&
 
 /// Checks that the queue has the runs and the entries that its table says.
 Result<bool> verify_queue(container::SegmentVerifier& segments, const format::SegmentEntry& entry);
+
+/// Describes the table: header and runs.
+void describe_queue(container::Description& out, const container::RunSource& source);
+
+/// Describes the footer, the index and the fragments of a run.
+void describe_queue_run(container::Description& out, const container::RunSource& source);
+void describe_queue_run_at(container::Description& out, const container::RunSource& source,
+                           std::uint64_t place);
 
 /// The rows of queues and of their runs: spec/registry.md, Segment kinds.
 std::vector<container::Kind> kinds();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "queue/queue_description.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 #include "container/description_parts.h"
 #include "format/field.h"
 #include "format/queue_table.h"
+#include "queue/queue_content.h"
 
 namespace crawlstore::queue {
 

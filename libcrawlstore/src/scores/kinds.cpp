@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/superblock.h"
 #include "scores/score_content.h"
-#include "scores/score_description.h"
 
 namespace crawlstore::scores {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The rules of score arrays: spec/format.md#score-arrays.
+/// Kind::check and its siblings of score arrays: spec/format.md#score-arrays.
 
 #include <vector>
 
@@ -24,6 +24,13 @@ Result<container::RunContentPtr> check_score_array(const container::PayloadSourc
 /// That the array fits the page database it belongs to. Behind the database.
 Result<bool> verify_score_array(container::SegmentVerifier& segments,
                                 const format::SegmentEntry& entry);
+
+/// Describes values, first pages, residuals, footer.
+void describe_score_array(container::Description& out, const container::RunSource& source);
+
+/// Describes the footer, and the number that lies at `place` of the payload.
+void describe_score_array_at(container::Description& out, const container::RunSource& source,
+                             std::uint64_t place);
 
 /// The row of score arrays: spec/registry.md, Segment kinds.
 std::vector<container::Kind> kinds();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scores/score_description.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,6 +7,7 @@
 #include "container/description_parts.h"
 #include "format/field.h"
 #include "format/score_array.h"
+#include "scores/score_content.h"
 
 namespace crawlstore::scores {
 
