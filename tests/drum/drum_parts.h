@@ -33,6 +33,7 @@ struct DrumParts {
   explicit DrumParts(const DrumOptions& options = {}, std::uint32_t bucket_count = 2)
       : drum{*store,
              mutex,
+             {8, 0},
              drum::make_state(store->writer->new_segment_id(), "parts", {8, 0}, bucket_count),
              options,
              false,

@@ -59,8 +59,10 @@ BANS = [
     Ban("subset", r'<(?:format|expected|source_location|print|generator|mdspan)>|\bstd::'
         r'(?:format|expected|source_location|views::|ranges::views|move_only_function|print)\b',
         ALL, (), "not in the C++ that both g++ 12 and clang 14 compile (CONTRIBUTING.md)"),
-    Ban("macro", r'^[ \t]*#[ \t]*define[ \t]+(?!CRAWLSTORE_(?:ASSERT|DCHECK|TRY)|_GNU_SOURCE|XXH_)',
-        SHIPPED, (), "a macro beside CRAWLSTORE_ASSERT, _DCHECK, _TRY: use constexpr, a function"),
+    Ban("macro",
+        r'^[ \t]*#[ \t]*define[ \t]+(?!CRAWLSTORE_(?:ASSERT|DCHECK|LOCKING|TRY)|_GNU_SOURCE|XXH_)',
+        SHIPPED, (), "a macro beside CRAWLSTORE_ASSERT, _DCHECK, _LOCKING, _TRY: use constexpr, "
+        "a function"),
 ]
 
 STATE_OK = re.compile(

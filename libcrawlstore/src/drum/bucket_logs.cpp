@@ -91,7 +91,7 @@ Result<void> BucketLogs::encode(std::span<const Transferred> some,
       std::min<std::uint64_t>(drum_.options.parallel ? threads : 1, bytes / kBytesPerThread);
   return in_parallel(static_cast<unsigned>(std::max<std::uint64_t>(1, useful)), some.size(),
                      [&](std::uint64_t i, unsigned) -> Result<void> {
-                       some[i].columns->encode(some[i].first_sequence, drum_.state.value_bytes,
+                       some[i].columns->encode(some[i].first_sequence, drum_.shape.value_bytes,
                                                to[i]);
                        return {};
                      });
@@ -172,7 +172,10 @@ Result<void> BucketLogs::log_arrays(std::size_t first, std::size_t end) {
 }
 
 Result<void> BucketLogs::log_tentative() {
-  return transfer(true, [this](std::size_t b) { return !inbox_.tentative(b).empty(); });
+  return transfer(true, [this](std::size_t b) {
+    kPartMutex.assert_held();
+    return !inbox_.tentative(b).empty();
+  });
 }
 
 Result<void> BucketLogs::log_for(CommitScope scope) {
@@ -248,14 +251,14 @@ Result<void> BucketLogs::join_runs(Bucket& bucket) {
     CRAWLSTORE_TRY(read_requests(bucket, std::span(log.keys).subspan(first), log.auxes,
                                  [&](const RawRequest& request, std::uint64_t sequence) {
                                    if (joined.request_bytes() > bytes_max) return;
-                                   joined.append(tag_of(request), key_of(request),
-                                                 drum_.state.shape(), request.value, request.aux);
+                                   joined.append(tag_of(request), key_of(request), drum_.shape,
+                                                 request.value, request.aux);
                                    joined.append_sequence(sequence);
                                  }));
     if (joined.request_bytes() <= bytes_max) break;
   }
   if (!joined.can_hold(joined.last_sequence())) return {};
-  joined.encode(0, drum_.state.value_bytes, scratch_);
+  joined.encode(0, drum_.shape.value_bytes, scratch_);
   CRAWLSTORE_TRY(auto runs, write_runs(bucket, scratch_));
   LogRuns kept = log;
   LogRuns dropped = log;
@@ -280,9 +283,10 @@ Result<void> BucketLogs::redistribute(std::size_t first, std::size_t count) {
   drum_.state.buckets[first].tentative = {};
   std::vector<RequestColumns> parts(count);
   const auto write_part = [&](std::size_t i) -> Result<void> {
+    kPartMutex.assert_held();
     Bucket& bucket = drum_.state.buckets[first + i];
     if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
-    parts[i].encode(0, drum_.state.value_bytes, scratch_);
+    parts[i].encode(0, drum_.shape.value_bytes, scratch_);
     CRAWLSTORE_TRY(auto runs, write_runs(bucket, scratch_));
     bucket.pending.add(std::move(runs));
     parts[i].clear();
@@ -293,6 +297,7 @@ Result<void> BucketLogs::redistribute(std::size_t first, std::size_t count) {
   CRAWLSTORE_TRY(read_requests(
       source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
         if (!done) return;
+        kPartMutex.assert_held();
         const std::size_t i = drum_.state.bucket_of(request.key) - first;
         if (i >= count) {
           done = fail(Errc::kSegmentInvalid, "a request lies in another bucket than its key",
@@ -302,12 +307,11 @@ Result<void> BucketLogs::redistribute(std::size_t first, std::size_t count) {
         RequestColumns& part = parts[i];
         if (part.count() != 0 &&
             (!part.can_hold(sequence) || part.count() == kSortCountMax ||
-             part.value_bytes() + part.aux_bytes() + drum_.state.key_bytes * part.count() >=
+             part.value_bytes() + part.aux_bytes() + drum_.shape.key_bytes * part.count() >=
                  bytes_max)) {
           done = write_part(i);
         }
-        part.append(tag_of(request), key_of(request), drum_.state.shape(), request.value,
-                    request.aux);
+        part.append(tag_of(request), key_of(request), drum_.shape, request.value, request.aux);
         part.append_sequence(sequence);
       }));
   CRAWLSTORE_TRY(done);
@@ -329,8 +333,10 @@ void BucketLogs::drop_tentative() {
 }
 
 void BucketLogs::look_for_full_buckets() {
-  has_full_bucket_ = std::ranges::any_of(
-      drum_.state.buckets, [this](const Bucket& bucket) { return drum_.calls_for_merge(bucket); });
+  has_full_bucket_ = std::ranges::any_of(drum_.state.buckets, [this](const Bucket& bucket) {
+    kPartMutex.assert_held();
+    return drum_.calls_for_merge(bucket);
+  });
 }
 
 void BucketLogs::adapt_to_buckets() {

@@ -31,7 +31,7 @@ class DispatchScope {
 }  // namespace
 
 RawSink Delivery::exchange_sink(std::uint16_t consumer, RawSink sink) {
-  const std::lock_guard lock(drum_.mutex);
+  const MutexLock lock(drum_.mutex);
   return std::exchange(sinks_[consumer], std::move(sink));
 }
 
@@ -57,7 +57,7 @@ Result<std::uint16_t> Delivery::make_nobody() {
 
 /// Returns the consumer of inserts, or 0 if there is none.
 std::uint16_t Delivery::nobody() {
-  const std::lock_guard lock(drum_.mutex);
+  const MutexLock lock(drum_.mutex);
   if (nobody_ != 0) return nobody_;
   const auto& consumers = drum_.state.consumers;
   const auto found = std::ranges::find(consumers, kNobody, &Consumer::name);
@@ -86,7 +86,7 @@ Result<void> Delivery::tell_or_add(std::span<const RawAnswer> answers, Absent& a
     answers = answers.subspan(same.size());
     RawSink sink;
     {
-      const std::lock_guard lock(drum_.mutex);
+      const MutexLock lock(drum_.mutex);
       if (drum_.state.find_consumer(consumer) == nullptr) {
         return fail(Errc::kSegmentInvalid, "a request names a consumer that its DRUM does not have",
                     Error::kNoOffset, drum_.state.id);
@@ -98,7 +98,7 @@ Result<void> Delivery::tell_or_add(std::span<const RawAnswer> answers, Absent& a
       CRAWLSTORE_TRY(call_sink(sink, same));
     } else {
       auto& results = absent[consumer];
-      for (const RawAnswer& answer : same) results.append(answer, drum_.state.shape());
+      for (const RawAnswer& answer : same) results.append(answer, drum_.shape);
     }
   }
   return {};
@@ -106,6 +106,7 @@ Result<void> Delivery::tell_or_add(std::span<const RawAnswer> answers, Absent& a
 
 Result<void> Delivery::tell(const MergeOutcome& outcome, Absent& absent) {
   return visit_answers(drum_.writer(), outcome, nobody(), [&](std::span<const RawAnswer> answers) {
+    kStoreTurn.assert_held();
     return tell_or_add(answers, absent);
   });
 }
@@ -117,7 +118,7 @@ Result<void> Delivery::keep(const Absent& absent) {
     if (!consumer.results) consumer.results = writer.new_segment_id();
     const format::RunLabel label{consumer.results, SegmentKind::kDrumResults, drum_.state.id,
                                  writer.new_run_ids(1)};
-    CRAWLSTORE_TRY(auto run, answers.write(writer, label, drum_.state.value_bytes));
+    CRAWLSTORE_TRY(auto run, answers.write(writer, label, drum_.shape.value_bytes));
     consumer.runs.push_back(writer.runs->add(consumer.results, run));
     consumer.result_count += answers.count();
     CRAWLSTORE_TRY(join_results(consumer));
@@ -151,13 +152,13 @@ Result<void> Delivery::join_results(Consumer& consumer) {
     CRAWLSTORE_TRY(container::read_run(writer.storage(), name, run, payload));
     CRAWLSTORE_TRY(
         for_each_answer(payload, [&](std::span<const RawAnswer> answers) -> Result<void> {
-          for (const RawAnswer& answer : answers) joined.append(answer, drum_.state.shape());
+          for (const RawAnswer& answer : answers) joined.append(answer, drum_.shape);
           return {};
         }));
   }
   const format::RunLabel label{consumer.results, SegmentKind::kDrumResults, drum_.state.id,
                                writer.new_run_ids(1), runs[first]->ref().run_id.value};
-  CRAWLSTORE_TRY(const auto run, joined.write(writer, label, drum_.state.value_bytes));
+  CRAWLSTORE_TRY(const auto run, joined.write(writer, label, drum_.shape.value_bytes));
   runs.resize(first);
   runs.push_back(writer.runs->add(consumer.results, run));
   return {};
@@ -170,8 +171,10 @@ Result<void> Delivery::tell_kept(const Consumer& kept, const RawSink& sink) {
   for (const auto& run : kept.runs) {
     const auto name = container::run_name(writer.identity(), kept.results, run->ref().run_id);
     CRAWLSTORE_TRY(container::read_run(writer.storage(), name, run->ref(), payload));
-    CRAWLSTORE_TRY(for_each_answer(
-        payload, [&](std::span<const RawAnswer> answers) { return call_sink(sink, answers); }));
+    CRAWLSTORE_TRY(for_each_answer(payload, [&](std::span<const RawAnswer> answers) {
+      kStoreTurn.assert_held();
+      return call_sink(sink, answers);
+    }));
   }
   return {};
 }
@@ -180,7 +183,7 @@ Result<std::uint64_t> Delivery::take_results(std::uint16_t consumer, const RawSi
   CRAWLSTORE_TRY(drum_.store.commit_all());
   Consumer saved;
   {
-    const std::lock_guard lock(drum_.mutex);
+    const MutexLock lock(drum_.mutex);
     const auto* const known = drum_.state.find_consumer(consumer);
     if (known == nullptr) return fail(Errc::kUnknownName, "no consumer has this id");
     saved = *known;
@@ -189,14 +192,14 @@ Result<std::uint64_t> Delivery::take_results(std::uint16_t consumer, const RawSi
   if (done && !saved.runs.empty()) {
     {
       // Look it up again, as the sink may have added consumers.
-      const std::lock_guard lock(drum_.mutex);
+      const MutexLock lock(drum_.mutex);
       Consumer& known = *drum_.state.find_consumer(consumer);
       known.runs.clear();
       known.result_count = 0;
       drum_.dirty = true;
     }
     if (const auto committed = drum_.store.commit_all(); !committed) {
-      const std::lock_guard lock(drum_.mutex);
+      const MutexLock lock(drum_.mutex);
       *drum_.state.find_consumer(consumer) = saved;
       done = tl::unexpected<Error>(committed.error());
     }

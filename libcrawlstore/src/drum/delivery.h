@@ -27,34 +27,44 @@ class Delivery {
 
   explicit Delivery(OpenDrum& drum) : drum_(drum) {}
 
-  /// Sets the sink of a consumer, or none, and returns the one before. Requires the turn: a merge
+  /// Sets the sink of a consumer, or none, and returns the one before.  A merge
   /// under way ends first, after which no thread calls that one.
-  RawSink exchange_sink(std::uint16_t consumer, RawSink sink);
+  RawSink exchange_sink(std::uint16_t consumer, RawSink sink)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
 
   /// Returns the consumer of this name, and adds it if there is none. Requires the mutex.
-  Result<std::uint16_t> consumer(std::string_view name);
+  Result<std::uint16_t> consumer(std::string_view name)
+      CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
   /// Returns the consumer of inserts, likewise.
-  Result<std::uint16_t> make_nobody();
+  Result<std::uint16_t> make_nobody() CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
 
   /// Tells the answers of a merge, or adds them to `absent`. Requires the turn.
   ///   errors  kDispatcherFailed: a sink threw; kSegmentInvalid
-  Result<void> tell(const MergeOutcome& outcome, Absent& absent);
+  Result<void> tell(const MergeOutcome& outcome, Absent& absent)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
   /// Writes answers into results logs. Requires the turn and the mutex.
-  Result<void> keep(const Absent& absent);
+  Result<void> keep(const Absent& absent)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn, kPartMutex));
   /// Tells what the consumer's results log holds to `sink`, and empties the log with a commit;
   /// after an error it is as before. Returns the number of answers. Requires the turn.
-  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
 
  private:
-  Result<void> tell_or_add(std::span<const RawAnswer> answers, Absent& absent);
-  Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
-  Result<void> tell_kept(const Consumer& kept, const RawSink& sink);
-  Result<void> join_results(Consumer& consumer);
+  Result<void> tell_or_add(std::span<const RawAnswer> answers, Absent& absent)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> tell_kept(const Consumer& kept, const RawSink& sink)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> join_results(Consumer& consumer)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn, kPartMutex));
   [[nodiscard]] std::uint16_t nobody();
 
   OpenDrum& drum_;
-  std::map<std::uint16_t, RawSink> sinks_;
-  std::uint16_t nobody_ = 0;  // 0: not looked up, or there is none
+  std::map<std::uint16_t, RawSink> sinks_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex));
+  std::uint16_t nobody_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex)) =
+      0;  // 0: not looked up, or there is none
 };
 
 }  // namespace crawlstore::drum

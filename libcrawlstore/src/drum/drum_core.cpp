@@ -28,12 +28,12 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   }
   const auto inside = Inside::of(store).shared_from_this();
   CRAWLSTORE_TRY(inside->check_outside("a DRUM cannot be opened inside a transaction"));
-  const std::lock_guard lock(inside->turn);
+  const TurnLock lock(inside->turn);
   CRAWLSTORE_TRY(inside->check_ready());
   if (Participant* const known = inside->find(SegmentKind::kDrum, name)) {
     auto& open = static_cast<Impl&>(*known);
     if (auto core = open.handle.lock()) {
-      if (!drum::is_like(open.drum.state.shape(), value_bytes, options)) {
+      if (!drum::is_like(open.drum.shape, value_bytes, options)) {
         return fail(Errc::kTypeMismatch, "the DRUM is open with keys or values of another size");
       }
       return core;
@@ -43,7 +43,10 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   CRAWLSTORE_TRY(auto state, drum::load_or_make(*inside, name, value_bytes, options));
   const bool is_new = inside->writer->directory()->find_named(SegmentKind::kDrum, name) == nullptr;
   auto impl = std::make_shared<Impl>(inside, std::move(state), options);
-  impl->drum.dirty = is_new;
+  {
+    const MutexLock own(impl->mutex);
+    impl->drum.dirty = is_new;
+  }
   std::shared_ptr<DrumCore> core(new DrumCore(impl));
   impl->handle = core;
   impl->admit();
@@ -51,7 +54,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
 }
 
 void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
-  const std::lock_guard no_merge(impl_->store->turn);
+  const TurnLock no_merge(impl_->store->turn);
   impl_->delivery.exchange_sink(consumer, std::move(sink));
 }
 
@@ -67,19 +70,19 @@ Result<void> DrumCore::submit(std::span<const RawRequest> requests) {
 template <class Key>
 Result<void> DrumCore::submit_any_keys(DrumOperation operation, std::span<const Key> keys,
                                        std::uint16_t consumer) {
-  if (sizeof(Key) != impl_->drum.state.key_bytes) {
+  if (sizeof(Key) != impl_->drum.shape.key_bytes) {
     return fail(Errc::kInvalidArgument, "this DRUM's keys have another length");
   }
   const RawRequest any{operation, consumer, 0, {}, {}};
-  const bool needs_value = operation != DrumOperation::kCheck && impl_->drum.state.value_bytes > 0;
+  const bool needs_value = operation != DrumOperation::kCheck && impl_->drum.shape.value_bytes > 0;
   if (needs_value) return fail(Errc::kInvalidArgument, "this DRUM's updates need values");
   Impl* const impl = impl_.get();
   StoreCall call;
   {
-    const std::lock_guard lock(impl->mutex);
+    const MutexLock lock(impl->mutex);
     CRAWLSTORE_TRY(impl->intake.check(any));
   }
-  if (impl->drum.state.value_bytes != 0) {
+  if (impl->drum.shape.value_bytes != 0) {
     for (const auto key : keys) {
       const Key16 both{key};
       const RawRequest request{operation, consumer, both.head, {}, {}, both.tail};
@@ -110,7 +113,7 @@ Result<MergeReport> DrumCore::merge(RawSink sink) {
   const StoreCall call(impl_);
   const auto& store = impl_->store;
   CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
-  const std::lock_guard no_other(store->turn);  // so that no other merge uses the sink
+  const TurnLock no_other(store->turn);  // so that no other merge uses the sink
   RawSink before = impl_->delivery.exchange_sink(0, std::move(sink));
   auto merged = impl_->merge(drum::MergeCall::kAll);
   impl_->delivery.exchange_sink(0, std::move(before));
@@ -143,7 +146,7 @@ Result<std::uint64_t> DrumCore::drop_keys(std::uint64_t first_head, std::uint64_
 Result<MergeReport> DrumCore::merge_if_full() {
   bool wants_relief = false;
   {
-    const std::lock_guard lock(impl_->mutex);
+    const MutexLock lock(impl_->mutex);
     CRAWLSTORE_TRY(impl_->check_usable());
     wants_relief = impl_->logs.wants_relief();
     if (!wants_relief && !impl_->logs.has_full_bucket()) return MergeReport{};
@@ -162,29 +165,29 @@ Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSi
 Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
   CRAWLSTORE_TRY(format::check_name(name));
   if (name == drum::kNobody) return fail(Errc::kInvalidArgument, "inserts have this consumer");
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
   return impl_->delivery.consumer(name);
 }
 
 Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(Key16 key) const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
   return impl_->lookup(key);
 }
 
 Result<bool> DrumCore::contains(Key16 key) const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
-  if (key.tail != 0 && !impl_->drum.state.shape().is_wide()) return false;
+  if (key.tail != 0 && !impl_->drum.shape.is_wide()) return false;
   CRAWLSTORE_TRY(const auto stored, impl_->lookup(key));
   return stored.has_value() ? Result<bool>(true) : impl_->is_inserted(key);
 }
 
 Result<std::optional<std::vector<std::byte>>> DrumCore::find(Key16 key) const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
-  if (key.tail != 0 && !impl_->drum.state.shape().is_wide()) return std::nullopt;
+  if (key.tail != 0 && !impl_->drum.shape.is_wide()) return std::nullopt;
   return impl_->find(key);
 }
 
@@ -194,13 +197,13 @@ Result<bool> DrumCore::insert(Key16 key, std::span<const std::byte> value) {
 }
 
 void DrumCore::count_unparsed(std::uint64_t count) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   impl_->drum.state.unparsed_count += count;
   impl_->drum.dirty = true;
 }
 
 DrumStatus DrumCore::status() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   const drum::DrumState& state = impl_->drum.state;
   DrumStatus status;
   status.key_count = state.key_count();
@@ -214,22 +217,23 @@ DrumStatus DrumCore::status() const {
 }
 
 std::uint16_t DrumCore::key_bytes() const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->drum.state.key_bytes;
+  const MutexLock lock(impl_->mutex);
+  return impl_->drum.shape.key_bytes;
 }
 
 std::string DrumCore::normalizer() const {
+  const MutexLock lock(impl_->mutex);
   return impl_->drum.state.normalizer;
 }
 
 std::uint16_t DrumCore::key_scheme() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return static_cast<std::uint16_t>(impl_->drum.state.key_scheme);
 }
 
 Result<void> DrumCore::tune(const DrumOptions& options) {
   CRAWLSTORE_TRY(drum::check_options(options));
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
   impl_->drum.options = options;
   impl_->intake.tune();

@@ -11,8 +11,8 @@ using drum::MergeCall;
 DrumCore::Impl::Impl(std::shared_ptr<StoreImpl> of_store, drum::DrumState of_state,
                      const DrumOptions& of_options)
     : Participant(std::move(of_store), SegmentKind::kDrum),
-      drum{*store, mutex, std::move(of_state), of_options, false, 0},
-      inbox(drum.state.shape()),
+      drum{*store, mutex, of_state.shape(), std::move(of_state), of_options, false, 0},
+      inbox(drum.shape),
       logs(drum, inbox),
       intake(drum, inbox, logs),
       delivery(drum),
@@ -29,6 +29,7 @@ Result<void> DrumCore::Impl::check_usable() const {
 }
 
 Result<void> DrumCore::Impl::prepare(CommitScope scope) {
+  kPartMutex.assert_held();
   if (scope != CommitScope::kNothing) CRAWLSTORE_TRY(write_arrays(scope));
   commit_is_whole_ = scope == CommitScope::kEverything;
   sequence_in_commit_ = std::max(drum.state.next_sequence, drum.state.sequence_limit);
@@ -38,6 +39,7 @@ Result<void> DrumCore::Impl::prepare(CommitScope scope) {
 }
 
 void DrumCore::Impl::published() {
+  kPartMutex.assert_held();
   if (commit_is_whole_) intake.committed();
   if (drum.state.table_run == nullptr) return;
   drum.state.published();
@@ -45,26 +47,37 @@ void DrumCore::Impl::published() {
   drum.dirty = false;
 }
 
+void DrumCore::Impl::dropped() {
+  kPartMutex.assert_held();
+  drum.state.table_run.reset();
+}
+
+/// The name stays, so no lock is needed.
+std::string_view DrumCore::Impl::name() const CRAWLSTORE_LOCKING(no_thread_safety_analysis) {
+  return drum.state.name;
+}
+
 Result<void> DrumCore::Impl::write_arrays(CommitScope scope) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   return logs.log_for(scope);
 }
 
 void DrumCore::Impl::keep_tentative() {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   logs.keep_tentative();
 }
 
 void DrumCore::Impl::drop_tentative() {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   inbox.drop_tentative();
   logs.drop_tentative();
 }
 
 /// Releases all runs; the counts stay.
 void DrumCore::Impl::close() {
+  kStoreTurn.assert_held();
   merger.cancel();
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   drum.state.release_runs();
   closed = true;
 }
@@ -72,7 +85,7 @@ void DrumCore::Impl::close() {
 /// Whether the error is a full log, after which the submitter may merge and try again.
 bool DrumCore::Impl::may_merge_for(const Error& error) const {
   if (error.code != Errc::kTooLarge || store->in_transaction()) return false;
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   return drum.options.auto_merge && logs.has_too_many_runs();
 }
 
@@ -80,7 +93,7 @@ template <class TakeSome>
 Result<void> DrumCore::Impl::take(const TakeSome& take_some, StoreCall& call) {
   drum::Wants wanted;
   const auto try_once = [&]() -> Result<void> {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     CRAWLSTORE_TRY(check_usable());
     CRAWLSTORE_TRY(store->writer->check_not_poisoned());
     CRAWLSTORE_TRY(store->change(take_some));
@@ -103,7 +116,7 @@ Result<void> DrumCore::Impl::after_taking(const drum::Wants& wants) {
     CRAWLSTORE_TRY(merge(wants.only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull));
   }
   if (!wants.commit) return {};
-  const std::lock_guard lock(store->turn);
+  const TurnLock lock(store->turn);
   CRAWLSTORE_TRY(store->check_open());
   CRAWLSTORE_TRY(store->commit_all());
   return {};
@@ -111,7 +124,12 @@ Result<void> DrumCore::Impl::after_taking(const drum::Wants& wants) {
 
 Result<void> DrumCore::Impl::submit(std::span<const RawRequest> requests, StoreCall& call) {
   while (!requests.empty()) {
-    CRAWLSTORE_TRY(take([&] { return intake.take_some(requests); }, call));
+    CRAWLSTORE_TRY(take(
+        [&] {
+          kPartMutex.assert_held();
+          return intake.take_some(requests);
+        },
+        call));
   }
   return {};
 }
@@ -120,7 +138,12 @@ template <class Key>
 Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const Key> keys,
                                          StoreCall& call) {
   while (!keys.empty()) {
-    CRAWLSTORE_TRY(take([&] { return intake.take_keys(tag, keys); }, call));
+    CRAWLSTORE_TRY(take(
+        [&] {
+          kPartMutex.assert_held();
+          return intake.take_keys(tag, keys);
+        },
+        call));
   }
   return {};
 }
@@ -135,7 +158,7 @@ Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) 
   if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
   if (bucket.lookup == nullptr) {
     CRAWLSTORE_TRY(bucket.lookup,
-                   drum::PartitionLookup::open(bucket.partition_run->reader(), drum.state.shape()));
+                   drum::PartitionLookup::open(bucket.partition_run->reader(), drum.shape));
   }
   return bucket.lookup->find(key);
 }
@@ -180,7 +203,7 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::insertion_of(Key16 key) {
 Result<DrumCore::Impl::Insertion> DrumCore::Impl::try_insert(Key16 key,
                                                              std::span<const std::byte> value,
                                                              bool has_merged, drum::Wants& wanted) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   CRAWLSTORE_TRY(check_usable());
   CRAWLSTORE_TRY(store->writer->check_not_poisoned());
   RawRequest request{DrumOperation::kUpdate, 0, key.head, value, {}, key.tail};
@@ -190,7 +213,10 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::try_insert(Key16 key,
   wanted = intake.wants();
   if (!has_merged && (wanted.relief || wanted.merge)) return Insertion::kCallsForMerge;
   CRAWLSTORE_TRY(request.consumer, delivery.make_nobody());
-  CRAWLSTORE_TRY(store->change([&] { return intake.take(request); }));
+  CRAWLSTORE_TRY(store->change([&] {
+    kPartMutex.assert_held();
+    return intake.take(request);
+  }));
   return insertion;
 }
 
@@ -211,7 +237,7 @@ Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value,
       CRAWLSTORE_TRY(after_taking(wanted));
       has_merged = true;
     } else if (*insertion == Insertion::kUndecided) {
-      const std::lock_guard until_it_ends(store->turn);
+      const TurnLock until_it_ends(store->turn);
     } else if (*insertion == Insertion::kKnown) {
       return false;
     } else {
@@ -228,7 +254,7 @@ Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value,
 /// Returns the result of `work`, and reports it with its costs if it merged buckets or failed.
 template <class Work>
 Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
-  const std::lock_guard lock(store->turn);
+  const TurnLock lock(store->turn);
   return store->change([&]() -> Result<MergeReport> {
     CRAWLSTORE_TRY(store->check_open());
     CRAWLSTORE_TRY(check_usable());
@@ -247,19 +273,26 @@ Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
 
 Result<MergeReport> DrumCore::Impl::merge(MergeCall call, const drum::KeyFilter* filter) {
   CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
-  return reported([&] { return merger.merge(call, filter); });
+  return reported([&] {
+    kStoreTurn.assert_held();
+    return merger.merge(call, filter);
+  });
 }
 
 Result<MergeReport> DrumCore::Impl::relieve() {
-  return reported([this] { return merger.relieve(); });
+  return reported([this] {
+    kStoreTurn.assert_held();
+    return merger.relieve();
+  });
 }
 
 Result<std::uint64_t> DrumCore::Impl::take_results(std::uint16_t consumer, const RawSink& sink) {
   CRAWLSTORE_TRY(store->check_outside("results were asked for inside a transaction"));
-  const std::lock_guard lock(store->turn);
+  const TurnLock lock(store->turn);
   return store->change([&]() -> Result<std::uint64_t> {
     CRAWLSTORE_TRY(store->check_open());
     CRAWLSTORE_TRY(check_usable());
+    kStoreTurn.assert_held();
     return delivery.take_results(consumer, sink);
   });
 }

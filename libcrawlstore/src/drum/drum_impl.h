@@ -29,7 +29,7 @@ struct DrumCore::Impl : Participant {
 
   std::weak_ptr<DrumCore> handle;  // every open of the DRUM returns this one
   drum::OpenDrum drum;
-  drum::Inbox inbox;
+  drum::Inbox inbox CRAWLSTORE_LOCKING(guarded_by(kPartMutex));
   drum::BucketLogs logs;
   drum::Intake intake;
   drum::Delivery delivery;
@@ -37,12 +37,12 @@ struct DrumCore::Impl : Participant {
 
   Result<void> prepare(CommitScope scope) override;
   void published() override;
-  void dropped() override { drum.state.table_run.reset(); }
+  void dropped() override;
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
   void close() override;
-  [[nodiscard]] std::string_view name() const override { return drum.state.name; }
+  [[nodiscard]] std::string_view name() const override;
 
   /// errors  kClosed, kReentrant, kForked
   Result<void> check_usable() const;
@@ -60,11 +60,13 @@ struct DrumCore::Impl : Participant {
 
   // Look-ups require the mutex.
   /// Returns the value that partitions have of the key.
-  Result<std::optional<std::vector<std::byte>>> lookup(Key16 key);
+  Result<std::optional<std::vector<std::byte>>> lookup(Key16 key)
+      CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
   /// Whether a request that waits inserts the key.
-  Result<bool> is_inserted(Key16 key);
+  Result<bool> is_inserted(Key16 key) CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
   /// Returns the newest value of the key.
-  Result<std::optional<std::vector<std::byte>>> find(Key16 key);
+  Result<std::optional<std::vector<std::byte>>> find(Key16 key)
+      CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
 
  private:
   /// The result of an insert: the key was there; it was taken; it must wait for the transaction of
@@ -79,7 +81,7 @@ struct DrumCore::Impl : Participant {
   Result<void> take(const TakeSome& take_some, StoreCall& call);
   [[nodiscard]] bool may_merge_for(const Error& error) const;
   Result<void> after_taking(const drum::Wants& wants);
-  Result<Insertion> insertion_of(Key16 key);
+  Result<Insertion> insertion_of(Key16 key) CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
   Result<Insertion> try_insert(Key16 key, std::span<const std::byte> value, bool has_merged,
                                drum::Wants& wanted);
   template <class Work>

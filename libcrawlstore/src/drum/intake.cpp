@@ -20,8 +20,9 @@ constexpr std::uint64_t kMemoryPerRecentKey = 256;  // of which the window takes
 
 /// Returns the size of the recent-keys window, which leaves 15/16 of the memory to requests.
 /// Requests that are logged first are sorted from the log, where only dropped ones save work.
-std::size_t recent_key_count(const OpenDrum& drum) {
-  if (drum.state.value_bytes != 0) return 0;
+std::size_t recent_key_count(const OpenDrum& drum)
+    CRAWLSTORE_LOCKING(requires_capability(kPartMutex)) {
+  if (drum.shape.value_bytes != 0) return 0;
   if (!drum.merges_from_memory() && drum.options.repeats == Repeats::kAnswer) return 0;
   return std::min<std::uint64_t>(drum.options.recent_keys,
                                  std::bit_floor(drum.options.memory_bytes / kMemoryPerRecentKey));
@@ -49,7 +50,7 @@ Result<void> Intake::check(const RawRequest& request) const {
   if (request.aux.size() > format::kAuxBytesMax) {
     return fail(Errc::kTooLarge, "an auxiliary is larger than 64 MiB");
   }
-  const std::int32_t value_bytes = drum_.state.value_bytes;
+  const std::int32_t value_bytes = drum_.shape.value_bytes;
   const bool has_value = request.operation != DrumOperation::kCheck;
   if (value_bytes >= 0 && has_value &&
       request.value.size() != static_cast<std::size_t>(value_bytes)) {
@@ -58,7 +59,7 @@ Result<void> Intake::check(const RawRequest& request) const {
   if (request.value.size() > format::kValueBytesMax) {
     return fail(Errc::kTooLarge, "a value is larger than 16 MiB");
   }
-  if (request.key_tail != 0 && !drum_.state.shape().is_wide()) {
+  if (request.key_tail != 0 && !drum_.shape.is_wide()) {
     return fail(Errc::kInvalidArgument, "this DRUM's keys have 8 bytes");
   }
   if (request.consumer != 0 && drum_.state.find_consumer(request.consumer) == nullptr) {
@@ -76,8 +77,8 @@ bool Intake::is_full(const RequestColumns& columns, const RawRequest& request) c
   if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
   if (options.array_aux_bytes != 0 && aux_bytes > options.array_aux_bytes) return true;
   std::uint64_t bytes = options.array_aux_bytes != 0 ? 0 : aux_bytes;
-  if (options.array_elements == 0) bytes += columns.key_bytes() + drum_.state.key_bytes;
-  if (options.array_elements == 0 || drum_.state.value_bytes < 0) {
+  if (options.array_elements == 0) bytes += columns.key_bytes() + drum_.shape.key_bytes;
+  if (options.array_elements == 0 || drum_.shape.value_bytes < 0) {
     bytes += columns.value_bytes() + request.value.size();
   }
   return bytes > std::max(kArrayBytesMin, options.memory_bytes / drum_.state.buckets.size());
@@ -123,6 +124,7 @@ Result<void> Intake::take(const RawRequest& request) {
 
 Result<void> Intake::take_some(std::span<const RawRequest>& requests) {
   const auto array_of = [this](const RawRequest& request) -> const RequestColumns& {
+    kPartMutex.assert_held();
     return inbox_.arrays[inbox_.bucket_of(request.key)];
   };
   for (const auto& request : requests.first(std::min(requests.size(), kColumnsAhead))) {

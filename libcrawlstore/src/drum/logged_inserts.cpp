@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "drum/logged_inserts.h"
 
+#include <span>
+
 #include "container/run_io.h"
 
 namespace crawlstore::drum {
@@ -16,6 +18,19 @@ Result<std::vector<std::byte>> read_key_run(container::Writer& writer, const Buc
   return payload;
 }
 
+/// Whether one of the runs of a bucket inserts the key; `all` has the keys of all buckets.
+Result<bool> have(const OpenDrum& drum, std::vector<LoggedKeys>& all, std::size_t bucket,
+                  std::span<const container::RunPtr> runs, Key16 key)
+    CRAWLSTORE_LOCKING(requires_capability(kPartMutex)) {
+  if (runs.empty()) return false;
+  const auto& buckets = drum.state.buckets;
+  if (all.size() != buckets.size()) all = std::vector<LoggedKeys>(buckets.size());
+  return all[bucket].contain(runs, key, [&](const format::RunRef& run) {
+    kPartMutex.assert_held();
+    return read_key_run(drum.writer(), buckets[bucket], run);
+  });
+}
+
 }  // namespace
 
 void LoggedInserts::forget_merged() {
@@ -25,25 +40,15 @@ void LoggedInserts::forget_merged() {
   }
 }
 
-Result<bool> LoggedInserts::contain(std::vector<LoggedKeys>& all, std::size_t bucket,
-                                    std::span<const container::RunPtr> runs, Key16 key) const {
-  if (runs.empty()) return false;
-  const auto& buckets = drum_.state.buckets;
-  if (all.size() != buckets.size()) all = std::vector<LoggedKeys>(buckets.size());
-  return all[bucket].contain(runs, key, [&](const format::RunRef& run) {
-    return read_key_run(drum_.writer(), buckets[bucket], run);
-  });
-}
-
 Result<bool> LoggedInserts::contain(std::size_t bucket, Key16 key, bool in_transaction) {
   CRAWLSTORE_TRY(const bool is_pending,
-                 contain(pending_, bucket, drum_.state.buckets[bucket].pending.keys, key));
+                 have(drum_, pending_, bucket, drum_.state.buckets[bucket].pending.keys, key));
   if (is_pending || !in_transaction) return is_pending;
   return contain_tentative(bucket, key);
 }
 
 Result<bool> LoggedInserts::contain_tentative(std::size_t bucket, Key16 key) {
-  return contain(tentative_, bucket, drum_.state.buckets[bucket].tentative.keys, key);
+  return have(drum_, tentative_, bucket, drum_.state.buckets[bucket].tentative.keys, key);
 }
 
 Result<std::optional<std::vector<std::byte>>> LoggedInserts::find(std::size_t index, Key16 key,
@@ -53,7 +58,7 @@ Result<std::optional<std::vector<std::byte>>> LoggedInserts::find(std::size_t in
   if (in_transaction) log.add(bucket.tentative);
   for (auto run = log.keys.rbegin(); run != log.keys.rend(); ++run) {
     CRAWLSTORE_TRY(const auto payload, read_key_run(drum_.writer(), bucket, (*run)->ref()));
-    auto found = find_in_run(payload, drum_.state.shape(), key);
+    auto found = find_in_run(payload, drum_.shape, key);
     if (!found) {
       return fail(found.error().code, found.error().text, (*run)->ref().offset_bytes,
                   bucket.key_log);

@@ -78,7 +78,10 @@ bool MergePlanner::takes_fullest() const {
 
 BucketRange MergePlanner::next_in_sweep() const {
   const auto& buckets = drum_.state.buckets;
-  const auto waiting = [this](std::size_t b) { return waiting_bytes(b); };
+  const auto waiting = [this](std::size_t b) {
+    kPartMutex.assert_held();
+    return waiting_bytes(b);
+  };
   if (takes_fullest()) return choose_fullest(buckets.size(), waiting);
   return choose_next(buckets.size(), drum_.state.bucket_of(sweep_key_), flight_bytes(), waiting,
                      [&](std::size_t b) { return buckets[b].is_planned; });

@@ -78,6 +78,7 @@ Result<void> Merger::commit(Group& group, CommitScope scope) {
 Result<void> Merger::finish(Group& group) {
   if (group.outcomes.empty()) return {};
   const StoreImpl::AllLocked locked(drum_.store);
+  kPartMutex.assert_held();
   DrumState& state = drum_.state;
   for (const auto& outcome : group.outcomes) {
     if (outcome.pieces.size() < 2) continue;
@@ -125,14 +126,14 @@ void Merger::abandon(Group& group) {
 
 void Merger::cancel() {
   flight_.reset();
-  const std::lock_guard lock(drum_.mutex);
+  const MutexLock lock(drum_.mutex);
   planner_.forget_plans();
 }
 
 /// Commits a limit of sequences, before sinks see any that no commit knows of.
 Result<void> Merger::reserve_sequences() {
   {
-    const std::lock_guard lock(drum_.mutex);
+    const MutexLock lock(drum_.mutex);
     DrumState& state = drum_.state;
     const bool is_reserved = state.next_sequence <= drum_.published_sequence;
     if (is_reserved || drum_.options.durability == Durability::kNone) return {};
@@ -147,6 +148,7 @@ Result<void> Merger::reserve_sequences() {
 Result<Merger::Plan> Merger::start(MergeCall call, const KeyFilter* filter) {
   // All locks are held, so that no thread logs requests between the commit and the plan.
   const StoreImpl::AllLocked locked(drum_.store);
+  kPartMutex.assert_held();
   // Another thread may have merged meanwhile.
   if (call != MergeCall::kAll && !logs_.has_full_bucket()) return Plan{};
   if (!drum_.merges_from_memory()) {
@@ -169,7 +171,7 @@ Result<Merger::Plan> Merger::start(MergeCall call, const KeyFilter* filter) {
 Result<void> Merger::launch(std::span<const PlannedMerge> planned) {
   CRAWLSTORE_ASSERT(flight_ == nullptr && !planned.empty());
   std::vector<MergeJob> jobs;
-  const std::lock_guard lock(drum_.mutex);
+  const MutexLock lock(drum_.mutex);
   for (const PlannedMerge& one : planned) {
     CRAWLSTORE_TRY(auto job, planner_.make_job(one));
     jobs.push_back(std::move(job));
@@ -240,7 +242,7 @@ Result<MergeReport> Merger::merge_planned(std::span<const PlannedMerge> plan) {
   Group group;
   // This frees memory, and lets a sink that throws now and then make progress.
   const bool commits_each = [this] {
-    const std::lock_guard lock(drum_.mutex);
+    const MutexLock lock(drum_.mutex);
     return drum_.merges_from_memory();
   }();
   Result<void> done = launch_next(plan);
@@ -287,7 +289,7 @@ Result<MergeReport> Merger::relieve() {
   while (true) {
     bool must_land = false;
     {
-      const std::lock_guard lock(drum_.mutex);
+      const MutexLock lock(drum_.mutex);
       CRAWLSTORE_TRY(drum_.writer().check_not_poisoned());
       if (!logs_.wants_relief()) return report;
       must_land = planner_.next_sweep_is_planned();
@@ -295,7 +297,7 @@ Result<MergeReport> Merger::relieve() {
     if (must_land) CRAWLSTORE_TRY(land_and_commit(report));
     Result<Plan> plan;
     {
-      const std::lock_guard lock(drum_.mutex);
+      const MutexLock lock(drum_.mutex);
       plan = planner_.plan_sweep();
     }
     if (!plan) {

@@ -29,7 +29,7 @@
 
 namespace crawlstore::drum {
 
-/// Makes and installs merges. All calls require the turn.
+/// Makes and installs merges.
 class Merger {
  public:
   Merger(OpenDrum& drum, Inbox& inbox, BucketLogs& logs, Delivery& delivery)
@@ -37,11 +37,12 @@ class Merger {
 
   /// Merges what waits. With a filter the buckets that it meets are merged, those without requests
   /// too, and no other.
-  Result<MergeReport> merge(MergeCall call, const KeyFilter* filter);
+  Result<MergeReport> merge(MergeCall call, const KeyFilter* filter)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
   /// Makes room in memory: starts the merges of the next buckets, and ends those started before.
-  Result<MergeReport> relieve();
+  Result<MergeReport> relieve() CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
   /// Gives up what is under way; its requests stay pending.
-  void cancel();
+  void cancel() CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
 
  private:
   using Plan = std::vector<PlannedMerge>;
@@ -58,28 +59,39 @@ class Merger {
     [[nodiscard]] std::uint64_t total_bytes() const;
   };
 
-  Result<Plan> start(MergeCall call, const KeyFilter* filter);
-  Result<void> reserve_sequences();
-  Result<void> launch(std::span<const PlannedMerge> planned);
-  Result<void> launch_next(std::span<const PlannedMerge>& plan);
-  Result<void> land(MergeFlight& landing, Group& group);
-  Result<void> tell_all(MergeFlight& landing, Group& group);
-  Result<void> land_and_commit(MergeReport& report);
-  Result<MergeReport> merge_planned(std::span<const PlannedMerge> plan);
-  Result<void> send_off(std::span<const PlannedMerge> plan, MergeReport& report);
+  Result<Plan> start(MergeCall call, const KeyFilter* filter)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> reserve_sequences() CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> launch(std::span<const PlannedMerge> planned)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> launch_next(std::span<const PlannedMerge>& plan)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> land(MergeFlight& landing, Group& group)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> tell_all(MergeFlight& landing, Group& group)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> land_and_commit(MergeReport& report)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<MergeReport> merge_planned(std::span<const PlannedMerge> plan)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> send_off(std::span<const PlannedMerge> plan, MergeReport& report)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
 
-  Result<void> finish(Group& group);
-  Result<void> commit(Group& group, CommitScope scope);
-  Result<void> install(Group& group);
-  Result<void> install_outcome(Group& group, MergeOutcome& outcome);
-  void abandon(Group& group);
+  Result<void> finish(Group& group) CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  Result<void> commit(Group& group, CommitScope scope)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn, kPartMutex));
+  Result<void> install(Group& group)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn, kPartMutex));
+  Result<void> install_outcome(Group& group, MergeOutcome& outcome)
+      CRAWLSTORE_LOCKING(requires_capability(kStoreTurn, kPartMutex));
+  void abandon(Group& group) CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
 
   OpenDrum& drum_;
-  Inbox& inbox_;
+  Inbox& inbox_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex));
   BucketLogs& logs_;
   Delivery& delivery_;
   MergePlanner planner_;
-  std::unique_ptr<MergeFlight> flight_;
+  std::unique_ptr<MergeFlight> flight_ CRAWLSTORE_LOCKING(guarded_by(kStoreTurn));
 };
 
 }  // namespace crawlstore::drum

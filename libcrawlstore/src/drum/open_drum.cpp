@@ -8,7 +8,7 @@
 namespace crawlstore::drum {
 
 DrumOptions OpenDrum::current_options() const {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   return options;
 }
 
@@ -18,8 +18,8 @@ bool OpenDrum::merges_from_memory() const {
 }
 
 std::uint64_t OpenDrum::slice_requests_max() const {
-  const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
-  return drum::slice_requests_max(options.memory_bytes, value + state.key_bytes - 8U);
+  const auto value = static_cast<std::uint64_t>(std::max(0, shape.value_bytes));
+  return drum::slice_requests_max(options.memory_bytes, value + shape.key_bytes - 8U);
 }
 
 MergeThresholds OpenDrum::merge_thresholds() const {

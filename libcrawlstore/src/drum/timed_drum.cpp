@@ -62,7 +62,7 @@ DrumOptions drum_options(const TimedDrumOptions& options) {
 /// An update whose answer nobody receives.
 Result<RawRequest> update_of(const DrumCore& core, std::uint64_t key) {
   auto& drum = Inside::of(core);
-  const std::lock_guard lock(drum.mutex);
+  const MutexLock lock(drum.mutex);
   CRAWLSTORE_TRY(drum.check_usable());
   CRAWLSTORE_TRY(const std::uint16_t nobody, drum.delivery.make_nobody());
   return RawRequest{DrumOperation::kUpdate, nobody, key, {}, {}};
