@@ -9,7 +9,9 @@ from source import CXX, C_PUBLIC, PUBLIC, Finding, blank, functions, line_of
 ROWS = [f"D{number}" for number in range(1, 27)]
 SOURCE_FOLDERS = ("capi/", "format/", "libcrawlstore/", "model/", "cli/", "examples/", "tests/",
                   "fuzz/", "bench/", "inspector/")
-DOC_LINES = {"spec/registry.md": 340, "spec/format.md": None, "CONTRIBUTING.md": 130}
+# spec/example.md is written by spec/annotate.py: a row a field.
+DOC_LINES = {"spec/registry.md": 340, "spec/format.md": None, "spec/example.md": None,
+             "CONTRIBUTING.md": 130}
 
 
 def count_lines(text):
