@@ -258,7 +258,7 @@ class CrawlFile:
             raise CrawlError('no_locks', str(error)) from None
 
     def check_zeros(self):
-        """Layout, rule 2. The section names no class for it."""
+        """Layout, rule 2."""
         for begin, end in ZERO_GAPS:
             if any(self.read(begin, end - begin)):
                 raise CrawlError('superblock_damaged', 'a gap is not zero', begin)

@@ -2,7 +2,7 @@
 """A verifying reader of crawl files: python3 reader.py [--no-pin] FILE
 
 Prints one JSON document, or "class: message" on standard error and exits with 1.
-It knows the bits 0 to 7 of features_incompat.
+It knows the bits 0 to 8 of features_incompat.
 """
 import json
 import os
