@@ -90,6 +90,18 @@ def live_extents(directory):
          for segment in directory.segments for run in all_runs(segment)]
 
 
+def extents_not_kept(newest, previous):
+    """Extents of the previous directory that the newest neither refers to nor holds (Verifying)."""
+    areas = []
+    for offset, length in sorted(live_extents(newest) + [held[:2] for held in newest.held]):
+        if areas and areas[-1][1] == offset:
+            areas[-1][1] += length
+        else:
+            areas.append([offset, offset + length])
+    return [extent for extent in live_extents(previous)
+            if not any(begin <= extent[0] and sum(extent) <= end for begin, end in areas)]
+
+
 def is_tombstone(sb):
     return sb.root_payload_bytes == 0
 
@@ -174,12 +186,26 @@ class CrawlFile:
             return None, 'a tombstone with a root'
         return sb, None
 
+    def _read_copy(self, offset):
+        """The bytes of a copy, fewer at the end of the file; None if they cannot be read."""
+        try:
+            return os.pread(self.fd, UNIT, offset)
+        except OSError:
+            return None
+
+    def _judge_copy(self, slot, copy, page):
+        """(superblock or None, class of its error or None) of one copy; both None if empty."""
+        if page is None or len(page) < UNIT:
+            return None, 'io' if page is None else 'truncated'
+        sb, wrong = self._parse_copy(slot, copy, page)
+        return sb, 'superblock_damaged' if wrong else None
+
     def read_superblocks(self):
         """READ SB: (winner, previous or None, findings)."""
         last, end = None, time.monotonic() + 1
         for _ in range(100):
-            pages = [os.pread(self.fd, UNIT, offset) for _, _, offset in SLOTS]
-            parsed = [self._parse_copy(slot, copy, page) if len(page) == UNIT else (None, None)
+            pages = [self._read_copy(offset) for _, _, offset in SLOTS]
+            parsed = [self._judge_copy(slot, copy, page)
                       for (slot, copy, _), page in zip(SLOTS, pages)]
             if any(sb for sb, _ in parsed) or pages == last or time.monotonic() > end:
                 break
@@ -187,8 +213,9 @@ class CrawlFile:
             time.sleep(0.01)
         valid = [sb for sb, _ in parsed if sb and not is_tombstone(sb)]
         if not valid:
-            demand(all(len(page) == UNIT for page in pages), 'the superblocks are cut',
-                   'truncated', self.size())
+            for error, message in (('io', 'a superblock cannot be read'),
+                                   ('truncated', 'the superblocks are cut')):
+                demand(all(wrong != error for _, wrong in parsed), message, error, self.size())
             raise CrawlError('superblock_damaged', 'no valid copy', SLOTS[0][2])
         valid.sort(key=lambda sb: (-sb.generation, -sb.pass_, sb.copy_index))
         winner = valid[0]
@@ -204,12 +231,12 @@ class CrawlFile:
             copies = [result for result, place in zip(parsed, SLOTS) if place[0] == slot]
             best = max((sb for sb, _ in copies if sb), default=None,
                        key=lambda sb: (sb.generation, sb.pass_, -sb.copy_index))
-            if best is None and (winner.generation > 1 or copies[1][1]):
-                findings.append(Finding('superblock_damaged', 'damaged', SLOTS[slot][2]))
-                continue
+            is_lost = best is None and (winner.generation > 1 or
+                                        copies[1][1] == 'superblock_damaged')
             for (sb, wrong), place in zip(copies, [p for p in SLOTS if p[0] == slot]):
-                if wrong or (best and not (sb and same_generation(sb, best))):
-                    findings.append(Finding('superblock_damaged', REDUCED, place[2]))
+                if wrong or is_lost or (best and not (sb and same_generation(sb, best))):
+                    kind = 'damaged' if is_lost or (best is None and wrong == 'io') else REDUCED
+                    findings.append(Finding(wrong or 'superblock_damaged', kind, place[2]))
             if best and slot != winner.slot_index and not is_tombstone(best) and \
                     best.generation != winner.generation - 1:
                 findings.append(Finding('superblock_damaged', 'damaged', SLOTS[slot][2]))

@@ -28,8 +28,8 @@ def bits(word, first, count):
 class Segment:
     def __init__(self, data):
         self.data = data
-        self.budget = len(data) // 8 + 64
-        self.elements = len(data) // 8
+        self.budget = len(data) // 8 + 64 - 1  # the pointer to the root is a word
+        self.elements = len(data) // 8 + 1
 
     def word(self, place):
         demand(0 <= place < len(self.data) // 8, "a pointer leads outside")
@@ -37,7 +37,8 @@ class Segment:
 
     def claim(self, place, words, empty=0):
         """Words that a pointer leads to, and structs of no bytes, which count as words."""
-        demand(0 <= place and place + words <= len(self.data) // 8, "a pointer leads outside")
+        demand(words == 0 or 0 <= place and place + words <= len(self.data) // 8,
+               "a pointer leads outside")
         self.budget -= words + empty
         demand(self.budget >= 0, "words are pointed at more than once")
 

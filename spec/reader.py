@@ -18,7 +18,8 @@ import queue_runs
 import scores
 import small_values
 from container import ALONE, CLASSES, DRUM, FRONTIER, KINDS, PAGES, QUEUE, QUEUE_ENTRIES, REDUCED, \
-    SCORE_ARRAY, VALUES, CrawlError, CrawlFile, Finding, all_runs, demand, payload_runs
+    SCORE_ARRAY, VALUES, CrawlError, CrawlFile, Finding, all_runs, demand, extents_not_kept, \
+    payload_runs
 from drum import OPERATIONS, check_drum
 
 PARSERS = {**drums.PARSERS, **pages.PARSERS, **frontier.PARSERS,
@@ -231,9 +232,14 @@ def document_of(file):
     file.check_zeros()
     if previous:
         try:
-            load_segments(file, file.load_directory(previous, False), seen)
+            older = file.load_directory(previous, False)
+            findings += [Finding('directory_invalid', REDUCED, offset)
+                         for offset, _ in extents_not_kept(directory, older)]
+            load_segments(file, older, seen)
         except CrawlError as error:
             findings.append(Finding(error.name, REDUCED, error.offset))
+        except OSError:
+            findings.append(Finding('io', REDUCED, None))
     findings += [Finding('superblock_damaged', 'unfinished', end)
                  for end in file.newer_roots(directory)[:1]]
     segments = {s.id: s for s in directory.segments}

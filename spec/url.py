@@ -290,6 +290,14 @@ def normalise(url):
     return text, host, True
 
 
+def rabin_fingerprint(text):
+    """URL keys rule 12, of key_scheme 2."""
+    rest = int.from_bytes(text, 'big')
+    while rest >> 64:
+        rest ^= 0x1000000000000001B << rest.bit_length() - 65
+    return rest
+
+
 def page_key(text, seed):
     """Page keys rules 1 to 4."""
     high, low = xxh3_128(text, seed)

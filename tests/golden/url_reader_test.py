@@ -124,6 +124,14 @@ class SpecificationTest(UrlTest):
                 self.assertEqual(url.page_key(text.encode(), KEY_SEED),
                                  tuple(int(number, 16) for number in numbers))
 
+    def test_rabin_fingerprints_are_those_of_the_specification(self):
+        rows = rows_after("### Vectors of Rabin fingerprints")
+        self.assertGreater(len(rows), 6)
+        for text, key in rows:
+            with self.subTest(text):
+                given = bytes.fromhex(text[4:]) if text.startswith("hex:") else text.encode()
+                self.assertEqual(url.rabin_fingerprint(given), int(key, 16))
+
     def test_spellings_of_one_url_have_one_text(self):
         for one, other in (
                 ("HTTP://A.test/m\u00fcnchen", "http://a.test/m%c3%bcnchen"),
