@@ -111,12 +111,12 @@ Result<MergeReport> DrumCore::merge() {
 
 Result<MergeReport> DrumCore::merge(RawSink sink) {
   const StoreCall call(impl_);
-  const auto& store = impl_->store;
-  CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
-  const TurnLock no_other(store->turn);  // so that no other merge uses the sink
-  RawSink before = impl_->delivery.exchange_sink(0, std::move(sink));
-  auto merged = impl_->merge(drum::MergeCall::kAll);
-  impl_->delivery.exchange_sink(0, std::move(before));
+  Impl& impl = *impl_;  // the sink may let this handle go, and `call` keeps the part
+  CRAWLSTORE_TRY(impl.store->check_outside("a merge was asked for inside a transaction"));
+  const TurnLock no_other(impl.store->turn);  // so that no other merge uses the sink
+  RawSink before = impl.delivery.exchange_sink(0, std::move(sink));
+  auto merged = impl.merge(drum::MergeCall::kAll);
+  impl.delivery.exchange_sink(0, std::move(before));
   return merged;
 }
 
