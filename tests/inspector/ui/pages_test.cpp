@@ -119,7 +119,7 @@ TEST_F(PagesPanels, ListTheCopiesOfAPageWhereContentsHaveAnIndex) {
   EXPECT_EQ(shown(shell_, "page.copies"), "nothing");
   HeadlessShell other({});
   open_file(other, golden("pages_contents"));
-  run_step(other, "goto", "page_detail/pages/1");
+  run_step(other, "goto", "page_detail/page/1");
   EXPECT_EQ(shown(other, "page.copies"), "What has its content 1");
   run_step(other, "click", "page.copies");
   EXPECT_EQ(shown(other, "copies[0].index"), "11");
