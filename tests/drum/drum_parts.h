@@ -20,6 +20,11 @@
 #include "drum/merger.h"
 #include "drum/open_drum.h"
 
+// One thread uses these parts, and locks nothing.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wthread-safety"
+#endif
+
 namespace crawlstore::testing {
 
 inline std::shared_ptr<StoreImpl> store_with_a_writer() {
