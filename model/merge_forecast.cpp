@@ -152,7 +152,7 @@ class Forecast {
     disk_free_at_ = std::max(disk_free_at_, clock_) + seconds;
   }
 
-  /// As drum::Merger::relieve().
+  /// Follows drum::Merger::relieve().
   void relieve() {
     std::size_t hot = find_hot();
     bool logged = false;
@@ -247,7 +247,7 @@ class Forecast {
     }
   }
 
-  /// As drum::BucketLogs::join_runs().
+  /// Follows drum::BucketLogs::join_runs().
   void join(Group& group) {
     auto& runs = group.runs;
     const double requests_max = std::min(double{drum::kSortCountMax},

@@ -30,8 +30,7 @@ inline constexpr LockRole kStoreTurn;  ///< StoreImpl::turn
 /// Holds the mutex of a part.
 class CRAWLSTORE_LOCKING(scoped_lockable) MutexLock {
  public:
-  explicit MutexLock(std::recursive_mutex& mutex)
-      CRAWLSTORE_LOCKING(acquire_capability(kPartMutex))
+  explicit MutexLock(std::recursive_mutex& mutex) CRAWLSTORE_LOCKING(acquire_capability(kPartMutex))
       : lock_(mutex) {}
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;

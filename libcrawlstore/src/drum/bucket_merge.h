@@ -16,8 +16,8 @@
 #include "container/run.h"
 #include "drum/partition.h"
 #include "drum/request_columns.h"
-#include "drum/sort_requests.h"
 #include "drum/sealed_requests.h"
+#include "drum/sort_requests.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {

@@ -91,7 +91,7 @@ struct WebDbWriter::Impl {
   Stage stage = Stage::kCollecting;
   WebDbReport report;
   DecodedEdit decoded;
-  bool has_link_edits = false;       // by content
+  bool has_link_edits = false;  // by content
   bool more_contents = false;
   bool has_event = false;  // `events` is at one that was not taken yet
   Error failed{.code = Errc::kPoisoned, .segment = {}};  // what work_out() met
