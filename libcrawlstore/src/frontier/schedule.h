@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -78,11 +79,12 @@ class Schedule {
     front.time_key = by_time_.first_key();
     return front;
   }
-  /// The time from which next() has one if nothing changes; none: there is no group.
+  /// The time from which next() has one if nothing changes, not before the clock; none: there is no
+  /// group.
   [[nodiscard]] std::optional<std::uint64_t> due() const {
     if (!ready_.is_empty()) return clock_;
     if (by_time_.is_empty()) return std::nullopt;
-    return by_time_.first_key() - kAsleep;
+    return std::max(clock_, by_time_.first_key() - kAsleep);
   }
 
  private:
