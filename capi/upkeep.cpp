@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "call.h"
 #include "handles.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <crawlstore/page_copies.h>
 #include <crawlstore/page_key.h>
+#include <crawlstore/tools/page_copies.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <crawlstore/queue_gaps.h>
+#include <crawlstore/tools/queue_gaps.h>
 #include <crawlstore/transaction.h>
 
 #include "cli/console.h"

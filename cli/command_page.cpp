@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include <crawlstore/page_copies.h>
+#include <crawlstore/tools/page_copies.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/recover.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"

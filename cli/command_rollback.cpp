@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <crawlstore/roll_forward.h>
+#include <crawlstore/tools/roll_forward.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"

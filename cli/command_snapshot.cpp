@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <crawlstore/ranking.h>
-#include <crawlstore/supersteps.h>
+#include <crawlstore/tools/supersteps.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "cli/exit_code.h"
 #include "model/format_text.h"

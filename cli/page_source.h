@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include <crawlstore/page_gaps.h>
 #include <crawlstore/page_view.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #include "cli/parser.h"
 

@@ -10,8 +10,8 @@
 
 #include <crawlstore/page_key.h>
 #include <crawlstore/shard_set.h>
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/url.h>
-#include <crawlstore/verify.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"

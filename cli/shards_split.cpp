@@ -33,7 +33,6 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr std::uint64_t kHalfMemoryMin = std::uint64_t{1} << 20;
-constexpr std::uint16_t kPageKeys = 3;  // the key scheme of a DRUM that is part of a page database
 
 const char* const kGraphs = "graphs";
 const char* const kCounts = "counts";
@@ -102,7 +101,7 @@ Result<Objection> survey_drums(const Snapshot& snapshot, const SplitOptions& opt
   CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
   const auto pages = PageView::names(snapshot);
   for (const DrumInfo& drum : drums) {
-    if (drum.key_scheme == kPageKeys && has_name(pages, drum.name)) continue;
+    if (drum.key_scheme == KeyScheme::kPage && has_name(pages, drum.name)) continue;
     const std::string shown = model::format_printable(drum.name);
     if (drum.pending_count != 0) {
       return fmt::format("{} requests wait in the DRUM `{}`: `crawlstore merge` it first",

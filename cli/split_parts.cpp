@@ -64,7 +64,7 @@ Result<std::shared_ptr<DrumCore>> make_drum(const DrumInfo& info, const SplitWor
   made.expected_keys = info.key_count;
   made.memory_bytes = work.memory_bytes;
   CRAWLSTORE_TRY(auto core, DrumCore::open(half.store, info.name, info.value_bytes, made));
-  core->attach(0, [](std::span<const RawAnswer>) {});
+  core->attach({}, [](std::span<const RawAnswer>) {});
   core->count_unparsed(info.unparsed_count);
   return core;
 }

@@ -33,7 +33,7 @@ class UrlSession {
 
   [[nodiscard]] Store& store() { return store_; }
   [[nodiscard]] DrumCore& core() { return urls_.drum().core(); }
-  [[nodiscard]] std::uint16_t import_consumer() const { return import_consumer_; }
+  [[nodiscard]] ConsumerId import_consumer() const { return import_consumer_; }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// Makes the DRUM's keys, on any one thread.
   [[nodiscard]] UrlKeyer keyer() const { return urls_.keyer(); }
@@ -56,7 +56,7 @@ class UrlSession {
   Store store_;
   UrlSeen urls_;
   std::uint64_t memory_bytes_;
-  std::uint16_t import_consumer_ = 0;
+  ConsumerId import_consumer_;
 };
 
 }  // namespace crawlstore::cli

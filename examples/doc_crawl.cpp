@@ -19,12 +19,7 @@
 
 #include <fmt/core.h>
 
-#include <crawlstore/frontier.h>
-#include <crawlstore/must.h>
-#include <crawlstore/page_view.h>
-#include <crawlstore/pages.h>
-#include <crawlstore/ranking.h>
-#include <crawlstore/schedule.h>
+#include <crawlstore/crawlstore.hpp>
 
 #include "folder_sites.h"
 

@@ -58,7 +58,7 @@ Broken copy_consumers(const fb::Drum& from, std::size_t input_bytes, DrumTable& 
   std::size_t name_bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const fb::DrumConsumer& entry = *from.consumers()->Get(static_cast<flatbuffers::uoffset_t>(i));
-    if (i == 0 ? entry.id() != 0 : entry.id() <= table.consumers.back().id) {
+    if (i == 0 ? entry.id() != 0 : entry.id() <= table.consumers.back().id.value) {
       return "the ids of the consumers do not ascend from zero";
     }
     if (entry.id() > kConsumersMax) {
@@ -156,7 +156,7 @@ std::vector<std::byte> encode_drum_table(const DrumTable& table) {
   for (const DrumConsumer& consumer : table.consumers) {
     const char* name = consumer.name.empty() ? nullptr : consumer.name.c_str();
     consumers.push_back(fb::CreateDrumConsumerDirect(
-        builder, consumer.id, name, consumer.results.value, consumer.result_count));
+        builder, consumer.id.value, name, consumer.results.value, consumer.result_count));
   }
   builder.Finish(fb::CreateDrumDirect(
       builder, table.key_bytes, static_cast<std::uint16_t>(table.key_scheme), table.value_bytes,

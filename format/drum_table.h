@@ -26,15 +26,12 @@ struct DrumBucket {
 };
 
 struct DrumConsumer {
-  std::uint16_t id = 0;
+  ConsumerId id;
   std::string name;
   SegmentId results;  ///< 0 = none wait
   std::uint64_t result_count = 0;
   friend bool operator==(const DrumConsumer&, const DrumConsumer&) = default;
 };
-
-/// How keys were made from what the user gave: spec/registry.md.
-enum class KeyScheme : std::uint16_t { kOpaque = 0, kUrl = 1, kUrlRabin = 2, kPage = 3 };
 
 struct DrumTable {
   std::uint16_t key_bytes = 8;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <crawlstore/error.h>
+#include <crawlstore/types.h>
 
 #include "aux_blocks.h"
 #include "layout.h"
@@ -22,14 +23,14 @@ enum class Operation : std::uint8_t { kCheck = 0, kUpdate = 1, kCheckUpdate = 2 
 inline constexpr std::uint32_t kAuxBytesMax = 1 << 26;
 inline constexpr std::uint64_t kRequestsPerRunMax = 1 << 24;
 
-constexpr std::uint16_t make_tag(Operation operation, std::uint16_t consumer) {
-  return static_cast<std::uint16_t>(consumer << 2 | static_cast<std::uint16_t>(operation));
+constexpr std::uint16_t make_tag(Operation operation, ConsumerId consumer) {
+  return static_cast<std::uint16_t>(consumer.value << 2 | static_cast<std::uint16_t>(operation));
 }
 constexpr Operation operation_of(std::uint16_t tag) {
   return static_cast<Operation>(tag & 3);
 }
-constexpr std::uint16_t consumer_of(std::uint16_t tag) {
-  return static_cast<std::uint16_t>(tag >> 2);
+constexpr ConsumerId consumer_of(std::uint16_t tag) {
+  return {static_cast<std::uint16_t>(tag >> 2)};
 }
 
 /// flags of KeyRunHeader

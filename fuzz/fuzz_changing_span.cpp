@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include <crawlstore/drum_view.h>
-#include <crawlstore/inspect.h>
 #include <crawlstore/snapshot.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "require.h"
 #include "store_image.h"

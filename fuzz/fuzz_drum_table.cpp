@@ -37,11 +37,11 @@ void check_buckets(const DrumTable& table) {
 }
 
 void check_consumers(const DrumTable& table, std::size_t input_bytes) {
-  require(!table.consumers.empty() && table.consumers.front().id == 0);
+  require(!table.consumers.empty() && table.consumers.front().id == ConsumerId{});
   std::set<std::string> names;
   std::size_t name_bytes = 0;
   for (const DrumConsumer& consumer : table.consumers) {
-    require(consumer.id <= kConsumersMax && is_valid_name(consumer.name));
+    require(consumer.id.value <= kConsumersMax && is_valid_name(consumer.name));
     require(static_cast<bool>(consumer.results) == (consumer.result_count != 0));
     require(names.insert(consumer.name).second);
     name_bytes += consumer.name.size();

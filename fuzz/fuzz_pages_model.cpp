@@ -14,7 +14,7 @@
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/create.h"
 #include "require.h"

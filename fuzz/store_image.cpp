@@ -20,7 +20,7 @@ namespace crawlstore::fuzz {
 namespace {
 
 /// Keys 1, 1 + step, ... as check_update requests with values and auxiliaries.
-void submit(DrumCore& drum, std::uint64_t count, std::uint64_t step, std::uint16_t consumer) {
+void submit(DrumCore& drum, std::uint64_t count, std::uint64_t step, ConsumerId consumer) {
   std::vector<std::byte> bytes(24, std::byte{'x'});
   for (std::uint64_t i = 0; i < count; ++i) {
     RawRequest request;
@@ -77,7 +77,7 @@ std::vector<std::byte> make_store() {
   options.auto_merge = false;
   const auto drum = must(DrumCore::open(store, "fuzz", -1, options));
   const auto consumer = must(drum->consumer("later"));
-  submit(*drum, 300, 1, 0);
+  submit(*drum, 300, 1, {});
   must(drum->merge());
   submit(*drum, 200, 2, consumer);
   must(drum->merge());

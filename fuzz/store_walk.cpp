@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store_walk.h"
 
-#include <crawlstore/diff.h>
 #include <crawlstore/drum_core.h>
-#include <crawlstore/drum_cursor.h>
-#include <crawlstore/drum_statistics.h>
 #include <crawlstore/drum_view.h>
-#include <crawlstore/file_map.h>
-#include <crawlstore/generations.h>
-#include <crawlstore/inspect.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/diff.h>
+#include <crawlstore/tools/drum_cursor.h>
+#include <crawlstore/tools/drum_statistics.h>
+#include <crawlstore/tools/file_map.h>
+#include <crawlstore/tools/generations.h>
+#include <crawlstore/tools/inspect.h>
+#include <crawlstore/tools/verify.h>
 
 #include "require.h"
 #include "store_image.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include <crawlstore/drum_statistics.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 namespace crawlstore::model {
 namespace {

@@ -17,11 +17,11 @@
 
 #include <crawlstore/drum_view.h>
 #include <crawlstore/frontier_view.h>
-#include <crawlstore/generations.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/queue.h>
 #include <crawlstore/scores.h>
 #include <crawlstore/snapshot.h>
+#include <crawlstore/tools/generations.h>
 
 namespace crawlstore::model {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <crawlstore/page_gaps.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #include "model/table.h"
 

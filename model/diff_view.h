@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include <crawlstore/diff.h>
+#include <crawlstore/tools/diff.h>
 
 #include "model/diff_gaps.h"
 #include "model/table.h"

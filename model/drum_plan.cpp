@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "model/bucket_choice.h"
 #include "model/file_forecast.h"

@@ -134,7 +134,7 @@ class PendingRows final : public TableSource {
             format_key(request.key, view_.info().key_bytes > 8),
             text_of(request.aux, request.aux_bytes),
             hex(value, request.value_bytes),
-            std::uint64_t{request.consumer},
+            std::uint64_t{request.consumer.value},
             request.run.value,
             request.run_offset_bytes};
   }

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include <crawlstore/drum_cursor.h>
-#include <crawlstore/drum_statistics.h>
 #include <crawlstore/page_view.h>
+#include <crawlstore/tools/drum_cursor.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 #include "model/table.h"
 #include "model/table_source.h"

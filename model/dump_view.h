@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "model/table.h"
 

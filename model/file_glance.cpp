@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <crawlstore/generations.h>
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/generations.h>
+#include <crawlstore/tools/inspect.h>
 
 namespace crawlstore::model {
 

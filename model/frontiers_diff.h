@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include <crawlstore/frontier_diff.h>
+#include <crawlstore/tools/frontier_diff.h>
 
 #include "model/diff_view.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <crawlstore/generations.h>
+#include <crawlstore/tools/generations.h>
 
 #include "model/table.h"
 

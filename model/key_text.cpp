@@ -46,15 +46,13 @@ std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info,
   const bool is_wide = info.key_bytes > 8;
   const auto digits = parse_key_digits(text);
   if (digits && digits->is_wide == is_wide) return digits->key;
-  constexpr std::uint16_t kRabinScheme = 2;
-  constexpr std::uint16_t kPageScheme = 3;
-  if (!text.empty() && info.key_scheme == kPageScheme) {
+  if (!text.empty() && info.key_scheme == KeyScheme::kPage) {
     UrlNormalizer normalizer;
     return page_key(normalizer.normalize(text).text, key_seed).key;
   }
   if (text.empty() || !info.has_url_keys()) return std::nullopt;
   UrlKeyKind kind = is_wide ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
-  if (info.key_scheme == kRabinScheme) kind = UrlKeyKind::kRabin;
+  if (info.key_scheme == KeyScheme::kUrlRabin) kind = UrlKeyKind::kRabin;
   return UrlKeyer(kind, key_seed, UrlNormalizer::to_find(info.normalizer))(text);
 }
 

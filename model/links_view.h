@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <crawlstore/link_runs.h>
 #include <crawlstore/page_view.h>
+#include <crawlstore/tools/link_runs.h>
 
 #include "model/table.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <crawlstore/file_map.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/file_map.h>
+#include <crawlstore/tools/verify.h>
 
 #include "model/table.h"
 

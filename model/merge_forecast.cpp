@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "model/file_forecast.h"
 #include "model/format_sizes.h"

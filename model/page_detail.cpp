@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <crawlstore/page_copies.h>
 #include <crawlstore/page_key.h>
+#include <crawlstore/tools/page_copies.h>
 
 #include "model/page_fields.h"
 #include "model/scores_view.h"

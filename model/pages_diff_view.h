@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <crawlstore/pages_diff.h>
+#include <crawlstore/tools/pages_diff.h>
 
 #include "model/diff_view.h"
 

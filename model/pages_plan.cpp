@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <crawlstore/link_runs.h>
+#include <crawlstore/tools/link_runs.h>
 
 #include "model/file_forecast.h"
 

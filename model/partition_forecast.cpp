@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "model/file_forecast.h"
 #include "model/format_sizes.h"

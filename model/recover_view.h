@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/recover.h>
 
 #include "model/table.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include <crawlstore/page_gaps.h>
 #include <crawlstore/scores.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #include "model/scores_view.h"
 

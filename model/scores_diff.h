@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include <crawlstore/pages_diff.h>
+#include <crawlstore/tools/pages_diff.h>
 
 #include "model/diff_gaps.h"
 #include "model/host_rows.h"

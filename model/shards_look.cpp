@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <crawlstore/generations.h>
+#include <crawlstore/tools/generations.h>
 
 #include "model/format_text.h"
 #include "model/shards_view.h"

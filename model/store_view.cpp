@@ -13,13 +13,6 @@ namespace {
 
 constexpr const char* kUrlDrum = "urls";
 
-std::string key_scheme_name(std::uint16_t key_scheme) {
-  if (key_scheme == 0) return "opaque";
-  if (key_scheme == 1) return "url";
-  if (key_scheme == 2) return "url_rabin";
-  return key_scheme == 3 ? "page" : std::to_string(key_scheme);
-}
-
 Cell id_cell(std::uint64_t id) {
   return id == 0 ? Cell{} : Cell{id};
 }
@@ -111,7 +104,7 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
                           drum.normalizer, drum.bucket_count, drum.merge_count, drum.next_sequence,
                           drum.partition_bytes, drum.pending_bytes, std::uint64_t{drum.key_bytes},
                           static_cast<std::int64_t>(drum.value_bytes),
-                          key_scheme_name(drum.key_scheme), stated(drum.merge_bytes),
+                          std::string(name_of(drum.key_scheme)), stated(drum.merge_bytes),
                           stated(drum.merge_requests), stated(drum.partition_keys_max)});
   }
   return table;

@@ -12,7 +12,7 @@
 
 #include <crawlstore/drum_view.h>
 #include <crawlstore/snapshot.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "model/table.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Runs of a sample of supersteps (crawlstore/supersteps.h) as a document, and as a picture.
+/// Runs of a sample of supersteps (crawlstore/tools/supersteps.h) as a document, and as a picture.
 /// Ownership: plain values. Threads: any.
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <crawlstore/supersteps.h>
+#include <crawlstore/tools/supersteps.h>
 
 #include "model/table.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include <crawlstore/diff.h>
+#include <crawlstore/tools/diff.h>
 
 namespace crawlstore::model {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "model/table.h"
 

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "model/crawl_file.h"
 

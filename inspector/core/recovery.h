@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/recover.h>
 
 #include "inspector/core/jobs.h"
 

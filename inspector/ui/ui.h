@@ -13,7 +13,7 @@
 
 #include <imgui.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "inspector/core/command.h"
 #include "inspector/core/jobs.h"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <crawlstore/drum_cursor.h>
 #include <crawlstore/drum_view.h>
 #include <crawlstore/frontier_view.h>
+#include <crawlstore/tools/drum_cursor.h>
 
 namespace crawlstore::service {
 namespace {

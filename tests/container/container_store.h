@@ -18,7 +18,7 @@
 
 #include <crawlstore/error.h>
 #include <crawlstore/storage.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/create.h"
 #include "container/reader.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/rollback.h"
 #include "container/superblocks.h"

@@ -3,9 +3,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include <crawlstore/link_runs.h>
 #include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
+#include <crawlstore/tools/link_runs.h>
 #include <crawlstore/transaction.h>
 
 #include "container/crash_workloads.h"

@@ -5,7 +5,7 @@
 // else those that CRAWLSTORE_TEST_SEED chooses.
 #include <gmock/gmock.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/drum_sample.h"
 #include "support/seeded.h"

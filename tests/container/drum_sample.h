@@ -63,7 +63,7 @@ inline Bytes partition_of(std::span<const std::uint64_t> keys, std::int32_t valu
 }
 
 inline Bytes key_run_of(std::span<const std::uint64_t> keys, std::uint64_t first_sequence,
-                        std::uint16_t consumer = 0, std::int32_t value_bytes = 2) {
+                        ConsumerId consumer = {}, std::int32_t value_bytes = 2) {
   format::KeyRun run;
   const Bytes values(keys.size() * static_cast<std::size_t>(value_bytes));
   run.first_sequence = first_sequence;
@@ -84,7 +84,7 @@ inline Bytes aux_run_of(std::uint64_t count) {
   return payload;
 }
 
-inline Bytes result_run_of(std::span<const std::uint64_t> keys, std::uint16_t consumer) {
+inline Bytes result_run_of(std::span<const std::uint64_t> keys, ConsumerId consumer) {
   const auto sequences = keys_from(0, 1, keys.size());
   const std::vector<std::uint16_t> tags(
       keys.size(), format::make_tag(format::Operation::kCheckUpdate, consumer));
@@ -123,9 +123,9 @@ inline DrumSample drum_sample(container::Writer& writer) {
       add(SegmentKind::kDrumKeyLog, {key_run_of(keys, 40), key_run_of(keys, 60)}, {10, 10});
   table.buckets[1].aux_log = add(SegmentKind::kDrumAuxLog, {aux_run_of(10)}, {10});
   table.consumers.resize(2);
-  table.consumers[1] = {3, "late", {}, 4};
+  table.consumers[1] = {{3}, "late", {}, 4};
   table.consumers[1].results =
-      add(SegmentKind::kDrumResults, {result_run_of(keys_from(9, 1, 4), 3)}, {4});
+      add(SegmentKind::kDrumResults, {result_run_of(keys_from(9, 1, 4), {3})}, {4});
   const RunId first = writer.new_run_ids(10);
   const auto run_id = [first](std::uint64_t n) { return RunId{first.value + n}; };
   sample.segments[kPartition0].run_ids = {run_id(0)};

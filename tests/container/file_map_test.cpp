@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <crawlstore/file_map.h>
+#include <crawlstore/tools/file_map.h>
 
 #include "container/container_store.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include <crawlstore/generations.h>
+#include <crawlstore/tools/generations.h>
 
 #include "container/container_store.h"
 #include "container/superblocks.h"

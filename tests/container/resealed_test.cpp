@@ -12,10 +12,10 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/diff.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
+#include <crawlstore/tools/diff.h>
 
 #include "container/tile_tree.h"
 #include "format/drum_table.h"

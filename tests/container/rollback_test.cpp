@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/container_store.h"
 #include "golden/crafted_file.h"

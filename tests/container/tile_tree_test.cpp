@@ -7,9 +7,9 @@
 
 #include <gmock/gmock.h>
 
-#include <crawlstore/diff.h>
-#include <crawlstore/inspect.h>
 #include <crawlstore/snapshot.h>
+#include <crawlstore/tools/diff.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "container/compact.h"
 #include "container/copy_store.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <crawlstore/drum_view.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/drum_sample.h"
 #include "support/recording_storage.h"

@@ -3,7 +3,7 @@
 // Deep verification: a DRUM that is broken in one place, with all checksums right.
 #include <gmock/gmock.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/drum_sample.h"
 #include "format/endian.h"
@@ -151,7 +151,7 @@ TEST(VerifyDeep, ComparesValueLengths) {
               HasSubstr("values have another length"));
   EXPECT_THAT(fault([](DrumSample& sample) {
                 sample.segments[kKeyLog].payloads[1] =
-                    key_run_of(keys_from(kSplit, 7, 10), 60, 0, 4);
+                    key_run_of(keys_from(kSplit, 7, 10), 60, {}, 4);
               }),
               HasSubstr("values have another length"));
 }
@@ -194,14 +194,15 @@ TEST(VerifyDeep, FindsSequenceNumbersThatTwoBucketsHave) {
 // spec: format.md#drum rule 14
 TEST(VerifyDeep, FindsUnknownConsumers) {
   EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kKeyLog].payloads[1] = key_run_of(keys_from(kSplit, 7, 10), 60, 2);
+                sample.segments[kKeyLog].payloads[1] =
+                    key_run_of(keys_from(kSplit, 7, 10), 60, {2});
               }),
               HasSubstr("a consumer that the drum does not have"));
 }
 
 TEST(VerifyDeep, FindsAnswersForAnotherConsumer) {
   EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kResults].payloads[0] = result_run_of(keys_from(9, 1, 4), 0);
+                sample.segments[kResults].payloads[0] = result_run_of(keys_from(9, 1, 4), {});
               }),
               HasSubstr("answers for another consumer"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/container_store.h"
 #include "container/superblocks.h"

@@ -3,7 +3,7 @@
 // Deep verification without a mapping: what it keeps in memory, and when it can be stopped.
 #include <gmock/gmock.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/drum_sample.h"
 #include "container/payload_window.h"

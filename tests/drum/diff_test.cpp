@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/diff.h>
+#include <crawlstore/tools/diff.h>
 #include <crawlstore/url_seen.h>
 
 #include "drum/memory_store.h"

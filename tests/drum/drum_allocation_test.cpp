@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/crash_store.h"
 #include "drum/call_log.h"

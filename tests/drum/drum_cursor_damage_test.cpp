@@ -3,8 +3,8 @@
 // Windows into DRUMs that no writer of ours makes, or that are broken in one place.
 #include <gtest/gtest.h>
 
-#include <crawlstore/drum_cursor.h>
-#include <crawlstore/drum_statistics.h>
+#include <crawlstore/tools/drum_cursor.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 #include "container/drum_sample.h"
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/drum_cursor.h>
+#include <crawlstore/tools/drum_cursor.h>
 
 #include "drum/memory_store.h"
 #include "format/key_block.h"
@@ -32,7 +32,7 @@ struct World {
     options.key_bytes = key_bytes;
     options.auto_merge = false;
     drum = must(DrumCore::open(*store, "keys", value_bytes, options));
-    drum->attach(0, [](std::span<const RawAnswer>) {});
+    drum->attach({}, [](std::span<const RawAnswer>) {});
   }
   void update(Key16 key, const Bytes& value = {}, const Bytes& aux = {},
               DrumOperation operation = DrumOperation::kCheckUpdate) {
@@ -238,8 +238,8 @@ void submit_pending(World& world, std::size_t aux_bytes_max, std::uint64_t seed)
       std::string aux;
       const std::size_t length = aux_bytes_max == 0 ? 0 : random() % aux_bytes_max;
       while (aux.size() < length) aux += "http://" + std::to_string(random() % 1000) + "/";
-      must(world.drum->submit(RawRequest{operation, i % 7 == 0 ? consumer : std::uint16_t{0},
-                                         random(), value, bytes_of(aux), 0}));
+      must(world.drum->submit(RawRequest{operation, i % 7 == 0 ? consumer : ConsumerId{}, random(),
+                                         value, bytes_of(aux), 0}));
     }
     must(world.store->commit());
   }

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"

@@ -9,7 +9,7 @@
 
 #include <crawlstore/drum.h>
 #include <crawlstore/drum_view.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
@@ -355,7 +355,7 @@ TEST(DrumLimits, RefusesARequestWhenALogHasAllItsRuns) {
   MemoryStore store;
   auto drum = must(Keys::open(*store, "keys", one_bucket(1)));
   std::uint64_t refused = 0;
-  drum.core().attach(0, [&](std::span<const RawAnswer> answers) {
+  drum.core().attach({}, [&](std::span<const RawAnswer> answers) {
     if (answers.front().key != 0) return;
     for (std::uint64_t i = 0; i < 200; ++i) {
       const Result<void> inside = drum.check_update(1000 + i);
@@ -408,7 +408,7 @@ TEST(DrumLimits, RefusesWhatAReaderWouldReject) {
   }
   EXPECT_EQ(code_of(Keys::open(*store, std::string_view("a\0b", 3))), Errc::kInvalidArgument);
   DrumOptions options;
-  options.key_scheme = 3;
+  options.key_scheme = KeyScheme::kPage;
   EXPECT_EQ(code_of(Keys::open(*store, "keys", options)), Errc::kInvalidArgument);
   EXPECT_EQ(code_of(DrumCore::open(*store, "keys", (16 << 20) + 1, {})), Errc::kInvalidArgument);
   EXPECT_EQ(code_of(DrumCore::open(*store, "keys", -2, {})), Errc::kInvalidArgument);

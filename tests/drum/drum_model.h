@@ -34,7 +34,7 @@ inline std::string string_of(std::span<const std::byte> bytes) {
 
 struct ModelRequest {
   DrumOperation operation{};
-  std::uint16_t consumer = 0;
+  ConsumerId consumer;
   std::uint64_t key = 0;
   std::string value;
   std::string aux;
@@ -93,7 +93,7 @@ class DrumModel {
 
  private:
   std::map<std::uint64_t, std::string> map_;
-  std::map<std::pair<std::uint16_t, std::uint64_t>, std::deque<ModelAnswer>> due_;
+  std::map<std::pair<ConsumerId, std::uint64_t>, std::deque<ModelAnswer>> due_;
   std::uint64_t arrivals_ = 0;
   std::uint64_t due_count_ = 0;
 };

@@ -47,7 +47,7 @@ struct DrumParts {
   }
 
   void append(std::uint64_t key, DrumOperation operation = DrumOperation::kUpdate,
-              std::uint16_t consumer = 0) {
+              ConsumerId consumer = {}) {
     inbox.arrays.append(inbox.bucket_of(key), {operation, consumer, key, {}, {}, 0});
   }
   /// Merges all that waits, and installs nothing.

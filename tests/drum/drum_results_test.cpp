@@ -113,11 +113,11 @@ TEST(DrumResults, KeepTheirSequences) {
 
 TEST(DrumResults, KeepTheIdOfAConsumer) {
   MemoryStore store;
-  std::uint16_t id = 0;
+  ConsumerId id;
   {
     auto drum = must(TextDrum::open(*store, "texts"));
     id = must(drum.consumer("fetcher"));
-    EXPECT_NE(id, 0U);
+    EXPECT_NE(id, ConsumerId{});
     EXPECT_NE(must(drum.consumer("other")), id);
     EXPECT_EQ(must(drum.consumer("fetcher")), id);
   }
@@ -130,8 +130,8 @@ TEST(DrumResults, RefusesUnknownConsumers) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   CallLog log;
-  EXPECT_EQ(code_of(drum.check(1, "", 5)), Errc::kUnknownName);
-  EXPECT_EQ(code_of(drum.take_results(log, 5)), Errc::kUnknownName);
+  EXPECT_EQ(code_of(drum.check(1, "", {5})), Errc::kUnknownName);
+  EXPECT_EQ(code_of(drum.take_results(log, {5})), Errc::kUnknownName);
   EXPECT_EQ(drum.status().pending_count, 0U);
 }
 

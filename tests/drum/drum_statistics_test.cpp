@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/drum_statistics.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 #include "base/inside.h"
 #include "container/run_io.h"

@@ -81,7 +81,7 @@ class DrumStream {
   void open() {
     core_ = must(DrumCore::open(*store_, "stream", plan_.value_bytes, plan_.options));
     for (std::uint16_t id = 1; id < plan_.consumer_count; ++id) {
-      EXPECT_EQ(must(core_->consumer("consumer " + std::to_string(id))), id);
+      EXPECT_EQ(must(core_->consumer("consumer " + std::to_string(id))).value, id);
     }
     attached_.clear();
     transfer_count_ = 0;
@@ -94,7 +94,7 @@ class DrumStream {
   void attach(std::uint16_t id) {
     take_results(id);
     attached_.insert(id);
-    core_->attach(id, [this](std::span<const RawAnswer> answers) {
+    core_->attach({id}, [this](std::span<const RawAnswer> answers) {
       for (const RawAnswer& answer : answers) told(answer, true);
     });
   }
@@ -131,7 +131,7 @@ class DrumStream {
   ModelRequest request() {
     ModelRequest made;
     made.operation = static_cast<DrumOperation>(random_.below(3));
-    made.consumer = static_cast<std::uint16_t>(random_.below(plan_.consumer_count));
+    made.consumer = {static_cast<std::uint16_t>(random_.below(plan_.consumer_count))};
     const std::uint64_t pick = random_.below(plan_.key_count);
     constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
     made.key = pick == 0 ? 0 : pick == 1 ? ~std::uint64_t{0} : pick * kSpread;
@@ -201,7 +201,7 @@ class DrumStream {
   void take_results(std::uint16_t id) {
     expect_merge();
     const std::uint64_t before = totals_.answers;
-    const auto count = must(core_->take_results(id, [this](std::span<const RawAnswer> answers) {
+    const auto count = must(core_->take_results({id}, [this](std::span<const RawAnswer> answers) {
       for (const RawAnswer& answer : answers) told(answer, false);
     }));
     EXPECT_EQ(count, totals_.answers - before);
@@ -218,7 +218,7 @@ class DrumStream {
 
   void toggle(std::uint16_t id) {
     if (attached_.erase(id) != 0) {
-      core_->attach(id, {});
+      core_->attach({id}, {});
     } else {
       attach(id);
     }

@@ -10,7 +10,7 @@
 
 #include <crawlstore/drum.h>
 #include <crawlstore/drum_view.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
@@ -266,7 +266,7 @@ TEST(DrumThreads, DispatchOnlyWhatIsDurable) {
   std::uint64_t durable = 0;
   std::uint64_t early = 0;
   std::uint64_t answers = 0;
-  drum.core().attach(0, [&](std::span<const RawAnswer> batch) {
+  drum.core().attach({}, [&](std::span<const RawAnswer> batch) {
     if (generation != store->generation().value) {
       generation = store->generation().value;
       durable = must(list_drums(must(store->snapshot()))).front().next_sequence;
@@ -296,7 +296,7 @@ TEST(DrumThreads, AttachingWaitsForTheDispatcherOfBefore) {
   auto drum = must(Drum<std::uint64_t>::open(*store, "keys"));
   std::atomic<bool> inside{false};
   std::atomic<bool> left{false};
-  drum.core().attach(0, [&](std::span<const RawAnswer>) {
+  drum.core().attach({}, [&](std::span<const RawAnswer>) {
     inside = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     left = true;

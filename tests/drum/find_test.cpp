@@ -17,8 +17,8 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/transaction.h>
-#include <crawlstore/verify.h>
 
 #include "drum/drum_model.h"
 #include "drum/inserted_keys.h"
@@ -103,7 +103,7 @@ class Oracle {
  private:
   void open() {
     core_ = must(DrumCore::open(*store_, "map", value_bytes_, options_));
-    core_->attach(0, [](std::span<const RawAnswer>) {});
+    core_->attach({}, [](std::span<const RawAnswer>) {});
   }
   /// Keys that spread over all buckets; wide ones share heads.
   [[nodiscard]] Key16 key_of(std::uint64_t number) const {
@@ -314,7 +314,7 @@ TEST(Find, RefusesRunsOfAnotherShape) {
   const std::string values = "abc";
   format::KeyRun run;
   run.value_bytes = 1;
-  run.uniform_tag = format::make_tag(format::Operation::kUpdate, 0);
+  run.uniform_tag = format::make_tag(format::Operation::kUpdate, {0});
   run.keys = keys;
   run.values = std::as_bytes(std::span(values));
   std::vector<std::byte> payload;

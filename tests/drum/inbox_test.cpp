@@ -117,7 +117,7 @@ TEST(Inbox, TakesPlainKeysAsAllOthers) {
     slow.arrays.tune(1 << 10, repeats);
     std::vector<std::uint64_t> keys(20'000);
     for (auto& key : keys) key = (1 + random.below(700)) * 0x9E3779B97F4A7C15;
-    const auto tag = format::make_tag(format::Operation::kUpdate, 0);
+    const auto tag = format::make_tag(format::Operation::kUpdate, {0});
     for (std::size_t i = 0; i < keys.size();) {
       i += fast.append_plain(tag, std::span<const std::uint64_t>(keys).subspan(i));
       if (i < keys.size()) fast.arrays.append(fast.bucket_of(keys[i]), update(keys[i]));

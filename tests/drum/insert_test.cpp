@@ -14,9 +14,9 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/transaction.h>
 #include <crawlstore/url_seen.h>
-#include <crawlstore/verify.h>
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
@@ -159,7 +159,7 @@ class Oracle {
   MemoryStore store_;
   std::optional<Drum<Key>> drum_;
   NullDispatcher nobody_;
-  std::uint16_t quiet_ = 1;  // the first consumer that is made: that of inserts
+  ConsumerId quiet_{1};  // the first consumer that is made: that of inserts
   std::set<std::uint64_t> known_;
   std::set<std::uint64_t> safe_;
 };
@@ -243,7 +243,7 @@ TEST(Insert, KeepsNoAnswersWhereNobodyListens) {
   must(again.merge());
   NullDispatcher nobody;
   EXPECT_EQ(must(again.take_results(nobody)), 0U);
-  EXPECT_EQ(must(again.take_results(nobody, 1)), 0U);
+  EXPECT_EQ(must(again.take_results(nobody, {1})), 0U);
   EXPECT_EQ(again.status().key_count, 100U);
 }
 

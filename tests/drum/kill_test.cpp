@@ -20,8 +20,8 @@
 #include <crawlstore/drum.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/transaction.h>
-#include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
 #include "support/bytes.h"

@@ -5,7 +5,7 @@
 
 #include <crawlstore/drum.h>
 #include <crawlstore/drum_view.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/container_store.h"
 #include "container/rollback.h"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/drum_statistics.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 #include "container/drum_sample.h"
 #include "drum/partition.h"

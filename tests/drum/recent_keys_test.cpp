@@ -60,8 +60,8 @@ TEST(RepeatNotes, ReachNoFurtherThanTwoBytesSay) {
 }
 
 TEST(RepeatNotes, CountUpdatesAsNoDuplicates) {
-  const auto check = format::make_tag(format::Operation::kCheck, 3);
-  const auto update = format::make_tag(format::Operation::kUpdate, 3);
+  const auto check = format::make_tag(format::Operation::kCheck, {3});
+  const auto update = format::make_tag(format::Operation::kUpdate, {3});
   RepeatNotes notes;
   notes.append(1, 0, check, check);
   notes.append(1, 0, check, check);

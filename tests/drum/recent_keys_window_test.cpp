@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/memory_store.h"
 #include "drum/told.h"
@@ -29,7 +29,7 @@ struct Side {
       must(core->consumer("consumer " + std::to_string(id)));
     }
     for (std::uint16_t id = 0; id < consumers; id += 2) {  // the others are absent
-      core->attach(id, [this](std::span<const RawAnswer> given) {
+      core->attach({id}, [this](std::span<const RawAnswer> given) {
         for (const RawAnswer& answer : given) take(answer);
       });
     }
@@ -122,7 +122,7 @@ class Twins {
     const std::uint64_t key = some_key();
     const std::string aux(random_.below(3) == 0 ? random_.below(2000) : random_.below(3), 'a');
     both([&](Side& side) {
-      must(side.core->submit({operation, consumer, key, {}, std::as_bytes(std::span(aux))}));
+      must(side.core->submit({operation, {consumer}, key, {}, std::as_bytes(std::span(aux))}));
     });
   }
   void submit_many() {
@@ -130,7 +130,7 @@ class Twins {
     const auto consumer = static_cast<std::uint16_t>(random_.below(with_.consumers));
     std::vector<std::uint64_t> keys(random_.below(2000));
     for (auto& key : keys) key = some_key();
-    both([&](Side& side) { must(side.core->submit_keys(operation, keys, consumer)); });
+    both([&](Side& side) { must(side.core->submit_keys(operation, keys, {consumer})); });
   }
   void merge() {
     const auto first = must(with_.core->merge());
@@ -154,7 +154,7 @@ class Twins {
   void take_results() {
     const auto consumer = static_cast<std::uint16_t>(random_.below(with_.consumers));
     both([&](Side& side) {
-      must(side.core->take_results(consumer, [&](std::span<const RawAnswer> answers) {
+      must(side.core->take_results({consumer}, [&](std::span<const RawAnswer> answers) {
         for (const RawAnswer& answer : answers) side.answers.push_back(told(answer));
       }));
     });
@@ -317,7 +317,7 @@ TEST(RecentKeysWindow, StaysOffWhereThereAreValues) {
   MemoryStore store;
   auto core = must(DrumCore::open(*store, "values", 1, {}));
   std::vector<std::pair<std::byte, bool>> answers;
-  core->attach(0, [&](std::span<const RawAnswer> given) {
+  core->attach({}, [&](std::span<const RawAnswer> given) {
     for (const auto& answer : given) answers.emplace_back(answer.value.front(), answer.duplicate);
   });
   for (int i = 1; i <= 3; ++i) {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/memory_store.h"
 #include "drum/told.h"

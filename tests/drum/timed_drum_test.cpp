@@ -12,9 +12,9 @@
 
 #include <crawlstore/drum_view.h>
 #include <crawlstore/timed_drum.h>
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/transaction.h>
 #include <crawlstore/url.h>
-#include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
 #include "support/seeded.h"

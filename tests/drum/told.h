@@ -24,7 +24,7 @@ struct Told {
   std::uint64_t key = 0;
   std::uint64_t sequence = 0;
   std::string aux;
-  std::uint16_t consumer = 0;
+  ConsumerId consumer;
   DrumOperation operation{};
   bool duplicate = false;
   friend bool operator==(const Told&, const Told&) = default;
@@ -48,13 +48,13 @@ inline Bulk answer_in_bulk(const DrumOptions& options, std::span<const std::uint
   Bulk bulk;
   MemoryStore store;
   auto core = must(DrumCore::open(*store, "keys", 0, options));
-  core->attach(0, [&](std::span<const RawAnswer> answers) {
+  core->attach({}, [&](std::span<const RawAnswer> answers) {
     for (const RawAnswer& answer : answers) {
       bulk.answers.emplace_back(answer.key, answer.duplicate);
       bulk.sequences.push_back(answer.sequence);
     }
   });
-  must(core->submit_keys(DrumOperation::kCheckUpdate, keys, 0));
+  must(core->submit_keys(DrumOperation::kCheckUpdate, keys, {}));
   must(core->merge());
   bulk.status = core->status();
   bulk.bytes_written = store->counters().storage.bytes_written;

@@ -177,14 +177,15 @@ TEST(UrlSeen, MakesTheKeysThatItsDrumHas) {
   struct Case {
     UrlKeyKind kind;
     std::uint16_t key_bytes;
-    std::uint16_t key_scheme;
+    KeyScheme key_scheme;
     Key16 key;
   };
   const std::string url = "http://www.codeproject.com";
   const std::string text = url + "/";
-  for (const Case& one : {Case{UrlKeyKind::kXxh3, 8, 1, url_key(text, kFixedKeySeed)},
-                          Case{UrlKeyKind::kXxh3Wide, 16, 1, url_key16(text, kFixedKeySeed)},
-                          Case{UrlKeyKind::kRabin, 8, 2, rabin_fingerprint(text)}}) {
+  for (const Case& one :
+       {Case{UrlKeyKind::kXxh3, 8, KeyScheme::kUrl, url_key(text, kFixedKeySeed)},
+        Case{UrlKeyKind::kXxh3Wide, 16, KeyScheme::kUrl, url_key16(text, kFixedKeySeed)},
+        Case{UrlKeyKind::kRabin, 8, KeyScheme::kUrlRabin, rabin_fingerprint(text)}}) {
     const std::string name = "urls" + std::to_string(static_cast<int>(one.kind));
     UrlSeen::Options options;
     options.key = one.kind;
@@ -270,7 +271,7 @@ TEST(UrlSeen, SaysThatItsKeysAreUrls) {
   MemoryStore store;
   auto seen = must(UrlSeen::open(*store));
   must(store->commit());
-  EXPECT_EQ(drum_info(*store, "urls").key_scheme, 1U);
+  EXPECT_EQ(drum_info(*store, "urls").key_scheme, KeyScheme::kUrl);
 }
 
 TEST(UrlSeen, UsesTheSeedOfTheStore) {

@@ -56,7 +56,7 @@ TEST(DrumTable, ReturnsTheLargestTable) {
   }
   table.consumers.clear();
   for (std::uint32_t id = 0; id <= kConsumersMax; ++id) {
-    table.consumers.push_back({static_cast<std::uint16_t>(id), std::to_string(id), {0}, 0});
+    table.consumers.push_back({{static_cast<std::uint16_t>(id)}, std::to_string(id), {0}, 0});
   }
   const auto parsed = parse_drum_table(encode_drum_table(table));
   ASSERT_TRUE(parsed) << parsed.error().text;
@@ -167,13 +167,13 @@ TEST(DrumTable, RejectsAnAuxiliaryLogWithoutAKeyLog) {
 // spec: format.md#drum rule 5
 TEST(DrumTable, RejectsConsumerIdsThatDoNotAscendFromZero) {
   constexpr auto kText = "the ids of the consumers do not ascend from zero";
-  EXPECT_EQ(verdict_after([](auto& t) { t.consumers[0].id = 1; }), kText);
-  EXPECT_EQ(verdict_after([](auto& t) { t.consumers[1].id = 0; }), kText);
+  EXPECT_EQ(verdict_after([](auto& t) { t.consumers[0].id = {1}; }), kText);
+  EXPECT_EQ(verdict_after([](auto& t) { t.consumers[1].id = {0}; }), kText);
 }
 
 // spec: format.md#drum rule 5
 TEST(DrumTable, RejectsConsumerIdsOutOfRange) {
-  EXPECT_EQ(verdict_after([](auto& t) { t.consumers[2].id = 16'384; }),
+  EXPECT_EQ(verdict_after([](auto& t) { t.consumers[2].id = {16'384}; }),
             "the id of a consumer is out of range");
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers.clear(); }), "there is no consumer 0");
 }

@@ -33,7 +33,7 @@ struct Columns {
     KeyRun run;
     run.first_sequence = 1000;
     run.value_bytes = value_bytes;
-    run.uniform_tag = tags.empty() ? make_tag(Operation::kUpdate, 3) : std::uint16_t{0};
+    run.uniform_tag = tags.empty() ? make_tag(Operation::kUpdate, {3}) : std::uint16_t{0};
     run.keys = keys;
     run.tags = tags;
     run.sequences = sequences;
@@ -59,7 +59,7 @@ Columns random_columns(std::mt19937_64& random, std::int32_t value_bytes) {
   for (std::size_t i = 0; i < count; ++i) {
     columns.keys.push_back(random());
     const auto tag =
-        make_tag(static_cast<Operation>(random() % 3), below<std::uint16_t>(random, 16'384));
+        make_tag(static_cast<Operation>(random() % 3), {below<std::uint16_t>(random, 16'384)});
     if (has_tags) columns.tags.push_back(tag);
     if (has_sequences) {
       columns.sequences.push_back(sequence);
@@ -86,7 +86,7 @@ std::vector<T> copy(std::span<const T> column) {
 Columns small_columns() {
   Columns columns;
   columns.keys = {7, 8};
-  columns.tags = {make_tag(Operation::kCheck, 0), make_tag(Operation::kUpdate, 1)};
+  columns.tags = {make_tag(Operation::kCheck, {0}), make_tag(Operation::kUpdate, {1})};
   columns.sequences = {0, 4};
   columns.lengths = {0, 3};
   columns.values = bytes_of("abc");

@@ -53,7 +53,7 @@ Columns random_columns(std::mt19937_64& random, std::int32_t value_bytes, std::s
   for (std::size_t i = 0; i < count; ++i) {
     columns.keys.push_back(random());
     columns.sequences.push_back(random());
-    columns.tags.push_back(make_tag(static_cast<Operation>(random() % 3), 9));
+    columns.tags.push_back(make_tag(static_cast<Operation>(random() % 3), {9}));
     columns.verdicts.push_back(below<std::uint8_t>(random, 2));
     columns.aux_lengths.push_back(below(random, 70));
     aux_sum += columns.aux_lengths.back();

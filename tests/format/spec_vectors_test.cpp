@@ -169,14 +169,14 @@ std::string partition() {
 
 std::string key_run(bool has_columns) {
   const std::vector<std::uint64_t> keys{3, 1};
-  const std::vector<std::uint16_t> tags{make_tag(Operation::kCheck, 0),
-                                        make_tag(Operation::kUpdate, 2)};
+  const std::vector<std::uint16_t> tags{make_tag(Operation::kCheck, {0}),
+                                        make_tag(Operation::kUpdate, {2})};
   const std::vector<std::uint32_t> sequences{0, 5};
   const std::vector<std::uint32_t> lengths{0, 3};
   const Bytes values = bytes_of("abc");
   KeyRun run;
   run.first_sequence = 7;
-  run.uniform_tag = make_tag(Operation::kCheckUpdate, 0);
+  run.uniform_tag = make_tag(Operation::kCheckUpdate, {0});
   run.keys = keys;
   if (has_columns) {
     run.value_bytes = kVariableValue;
@@ -217,7 +217,7 @@ std::string compressed_aux_run() {
 std::string result_run() {
   const std::vector<std::uint64_t> keys{8, 9};
   const std::vector<std::uint64_t> sequences{70, 4};
-  const std::vector<std::uint16_t> tags(2, make_tag(Operation::kCheckUpdate, 1));
+  const std::vector<std::uint16_t> tags(2, make_tag(Operation::kCheckUpdate, {1}));
   const std::vector<std::uint8_t> verdicts{1, 0};
   const std::vector<std::uint32_t> aux_lengths{0, 2};
   const Bytes values = bytes_of("wxyz");

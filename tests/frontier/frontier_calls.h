@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/frontier_view.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "base/inside.h"
 #include "container/reader.h"

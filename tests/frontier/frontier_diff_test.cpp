@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/frontier_diff.h>
+#include <crawlstore/tools/frontier_diff.h>
 
 #include "drum/memory_store.h"
 #include "support/seeded.h"

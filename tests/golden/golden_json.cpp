@@ -7,8 +7,8 @@
 #include <crawlstore/frontier_view.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/queue.h>
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/values.h>
-#include <crawlstore/verify.h>
 
 #include "base/inside.h"
 #include "container/reader.h"
@@ -104,7 +104,7 @@ Result<json> buckets_of(const DrumView& view) {
         all[bucket]["pending"].push_back(
             {{"key", json_of({request.key, request.key_tail}, view.info())},
              {"operation", name_of(request.operation)},
-             {"consumer", request.consumer},
+             {"consumer", request.consumer.value},
              {"sequence", sequence},
              {"value", hex(request.value)},
              {"aux", hex(request.aux)}});
@@ -138,7 +138,7 @@ Result<json> consumers_of(const Snapshot& snapshot, const DrumInfo& info) {
         return {};
       }));
     }
-    all.push_back({{"id", consumer.id}, {"name", consumer.name}, {"results", results}});
+    all.push_back({{"id", consumer.id.value}, {"name", consumer.name}, {"results", results}});
   }
   return all;
 }

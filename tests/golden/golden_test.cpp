@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "golden/crafted_file.h"
 #include "golden/golden_files.h"

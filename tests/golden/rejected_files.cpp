@@ -354,10 +354,9 @@ void add_drum(Maker& make) {
   make.drum("drum_key_bytes_of_partition", base, [](auto& t) { t.key_bytes = 16; });
   make.drum("drum_key_bytes_of_key_run", "one_pending", [](auto& t) { t.key_bytes = 16; });
   make.drum("drum_rabin_keys_of_16_bytes", "urls_xxh3_128",
-            [](auto& t) { t.key_scheme = format::KeyScheme::kUrlRabin; });
-  make.drum("drum_page_keys_of_8_bytes", base,
-            [](auto& t) { t.key_scheme = format::KeyScheme::kPage; });
-  make.drum("drum_key_scheme", base, [](auto& t) { t.key_scheme = format::KeyScheme{7}; });
+            [](auto& t) { t.key_scheme = KeyScheme::kUrlRabin; });
+  make.drum("drum_page_keys_of_8_bytes", base, [](auto& t) { t.key_scheme = KeyScheme::kPage; });
+  make.drum("drum_key_scheme", base, [](auto& t) { t.key_scheme = KeyScheme{7}; });
   make.drum("drum_value_bytes", base, [](auto& t) { t.value_bytes = -2; });
   make.drum("drum_without_buckets", base, [](auto& t) { t.buckets.clear(); });
   make.drum("drum_first_bucket_not_at_zero", base, [](auto& t) { t.buckets[0].first_key = 1; });
@@ -408,7 +407,7 @@ void add_drum(Maker& make) {
   make.drum("drum_consumer_zero_missing", base, [](auto& t) { t.consumers.clear(); });
   make.drum("drum_consumer_name_twice", "operations_and_consumers", [](auto& t) {
     t.consumers.push_back(t.consumers.back());
-    t.consumers.back().id += 1;
+    t.consumers.back().id.value += 1;
   });
   make.drum("drum_consumer_unknown", "operations_and_consumers",
             [](auto& t) { t.consumers.pop_back(); });

@@ -133,15 +133,14 @@ void add_tables(Maker& make) {
 }
 
 void add_key_drums(Maker& make) {
-  make.drum("pages_keys_by_the_user", "pages",
-            [](auto& t) { t.key_scheme = format::KeyScheme::kOpaque; });
+  make.drum("pages_keys_by_the_user", "pages", [](auto& t) { t.key_scheme = KeyScheme::kOpaque; });
   make.drum("pages_keys_of_8_bytes", "pages_none", [](auto& t) {
-    t.key_scheme = format::KeyScheme::kOpaque;
+    t.key_scheme = KeyScheme::kOpaque;
     t.key_bytes = 8;
   });
   make.drum("pages_keys_with_other_values", "pages_none", [](auto& t) { t.value_bytes = 8; });
   make.drum("drum_of_page_keys_without_pages", "wide_keys",
-            [](auto& t) { t.key_scheme = format::KeyScheme::kPage; });
+            [](auto& t) { t.key_scheme = KeyScheme::kPage; });
   const std::vector<std::uint64_t> key{7};
   const Bytes value(format::kPageValueBytes);
   make.directory(
@@ -149,7 +148,7 @@ void add_key_drums(Maker& make) {
       [&](CraftedFile& f) {
         format::KeyRun run;
         run.value_bytes = format::kPageValueBytes;
-        run.uniform_tag = make_tag(format::Operation::kUpdate, 0);
+        run.uniform_tag = make_tag(format::Operation::kUpdate, {0});
         run.keys = run.tails = key;
         run.values = value;
         Bytes payload;
@@ -168,7 +167,7 @@ void add_key_drums(Maker& make) {
       "pages_keys_with_answers", "pages_none",
       [&](CraftedFile& f) {
         const std::vector<std::uint64_t> sequence{0};
-        const std::vector<std::uint16_t> tag{make_tag(format::Operation::kCheck, 0)};
+        const std::vector<std::uint16_t> tag{make_tag(format::Operation::kCheck, {0})};
         const std::vector<std::uint8_t> verdict{0};
         const std::vector<std::uint32_t> aux{0};
         format::ResultRun run;

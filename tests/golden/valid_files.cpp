@@ -110,7 +110,7 @@ std::vector<std::byte> operations_file() {
       Drum<std::uint64_t, std::uint32_t, std::string>::open(*scratch.store, "mixed", options(4)));
   const auto consumer = must(drum.consumer("other"));
   for (std::uint64_t i = 0; i < 40; ++i) {
-    must(drum.check(mix(i), std::string(i % 5, 'c'), i % 2 == 0 ? 0 : consumer));
+    must(drum.check(mix(i), std::string(i % 5, 'c'), i % 2 == 0 ? ConsumerId{} : consumer));
     must(drum.update(mix(i), static_cast<std::uint32_t>(i), "u"));
     must(drum.check_update(mix(i / 2), static_cast<std::uint32_t>(i), "", consumer));
   }
@@ -124,7 +124,8 @@ std::vector<std::byte> results_file() {
       Drum<std::uint64_t, std::string, std::string>::open(*scratch.store, "results", options(2)));
   const auto consumer = must(drum.consumer("later"));
   for (std::uint64_t i = 0; i < 20; ++i) {
-    must(drum.check_update(mix(i % 15), std::string(i, 'v'), "aux", i % 3 == 0 ? 0 : consumer));
+    must(drum.check_update(mix(i % 15), std::string(i, 'v'), "aux",
+                           i % 3 == 0 ? ConsumerId{} : consumer));
     must(drum.check(mix(i % 4), "look", consumer));
   }
   must(drum.merge());

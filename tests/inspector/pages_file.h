@@ -11,12 +11,12 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/file_map.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/queue.h>
 #include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
+#include <crawlstore/tools/file_map.h>
 
 #include "drum/memory_store.h"
 #include "support/bytes.h"

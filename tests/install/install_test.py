@@ -99,7 +99,7 @@ class Install(unittest.TestCase):
 
     def test_a_shared_library_shows_what_public_headers_name(self):
         headers = "".join(path.read_text() for path in
-                          (self.prefix / "include/crawlstore").iterdir())
+                          (self.prefix / "include/crawlstore").rglob("*.h*"))
         public = set(re.findall(r'\w+', headers))
         declared = "|".join(set(re.findall(r'^ *(?:class|struct) (\w+);', headers, re.MULTILINE)))
         exported = self.exported()
@@ -149,10 +149,13 @@ class Install(unittest.TestCase):
         self.assertRegex(locked.stderr, r'^another writer has the store open.*\n$')
 
     def test_installed_headers_are_the_public_ones(self):
-        installed = {path.name for path in (self.prefix / "include/crawlstore").iterdir()}
+        def headers_in(folder):
+            return {str(path.relative_to(folder)) for path in folder.rglob("*.h*")}
+
+        installed = headers_in(self.prefix / "include/crawlstore")
         folders = ["libcrawlstore"] + (["capi"] if cache()["CRAWLSTORE_C"] == "ON" else [])
-        public = {path.name for folder in folders
-                  for path in (SOURCE / folder / "include/crawlstore").iterdir()}
+        public = set().union(*(headers_in(SOURCE / folder / "include/crawlstore")
+                               for folder in folders))
         self.assertEqual(installed, public)
         self.assertEqual(os.listdir(self.prefix / "include"), ["crawlstore"])
 

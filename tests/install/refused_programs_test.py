@@ -18,7 +18,7 @@ INCLUDE = SOURCE / "libcrawlstore/include"
 PROGRAM = """
 #include <crawlstore/pages.h>
 #include <crawlstore/url_seen.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 using namespace crawlstore;
 struct Fetch { void unique_key_update(const auto&) {} };
 struct Misspelt { void unique_key_updated(const auto&) {} };

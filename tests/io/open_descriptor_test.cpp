@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <crawlstore/store.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "support/child_process.h"
 #include "support/temporary_folder.h"

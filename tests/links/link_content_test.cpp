@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "container/container_store.h"
 #include "container/description.h"

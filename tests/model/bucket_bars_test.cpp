@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/drum_statistics.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 #include "drum/memory_store.h"
 #include "golden/patch.h"

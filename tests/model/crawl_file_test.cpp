@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/drum_cursor.h>
 #include <crawlstore/drum_view.h>
+#include <crawlstore/tools/drum_cursor.h>
 #include <crawlstore/url_seen.h>
 
 #include "golden/patch.h"

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/drum_cursor.h>
-#include <crawlstore/drum_statistics.h>
+#include <crawlstore/tools/drum_cursor.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 #include "drum/memory_store.h"
 #include "model/key_text.h"

@@ -20,7 +20,7 @@ TEST(FormatKey, ComesBackFromItsText) {
   for (int i = 0; i < 2000; ++i) {
     DrumInfo info;
     info.key_bytes = random.one_in(2) ? 8 : 16;
-    info.key_scheme = static_cast<std::uint16_t>(random.below(4));
+    info.key_scheme = static_cast<KeyScheme>(random.below(4));
     const bool is_wide = info.key_bytes == 16;
     const Key16 key(random.number(), is_wide ? random.number() : 0);
     const std::string text = format_key(key, is_wide);
@@ -46,7 +46,7 @@ TEST(ParseKey, RefusesWhatIsNeitherDigitsNorAUrlKey) {
 TEST(ParseKey, FindsUrlsByTheirPageKeys) {
   DrumInfo info;
   info.key_bytes = 16;
-  info.key_scheme = 3;
+  info.key_scheme = KeyScheme::kPage;
   EXPECT_EQ(parse_key("HTTP://Example.com:80", info, 5), page_key("http://example.com/", 5).key);
   EXPECT_EQ(parse_key("no url", info, 5), page_key("no url", 5).key);
   EXPECT_EQ(parse_key("", info, 5), std::nullopt);

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum_view.h>
-#include <crawlstore/file_map.h>
+#include <crawlstore/tools/file_map.h>
 
 #include "golden/patch.h"
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/link_runs.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/tools/link_runs.h>
 
 #include "pages/linked_pages.h"
 #include "support/bytes.h"

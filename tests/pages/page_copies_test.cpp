@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/page_copies.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/page_copies.h>
+#include <crawlstore/tools/recover.h>
 
 #include "pages/page_words.h"
 #include "rescue/known_frontier.h"

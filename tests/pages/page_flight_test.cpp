@@ -13,7 +13,7 @@
 #include <crawlstore/drum.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/memory_store.h"
 #include "pages/page_model.h"

@@ -15,10 +15,10 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/ranking.h>
-#include <crawlstore/recover.h>
 #include <crawlstore/schedule.h>
 #include <crawlstore/shard.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/recover.h>
+#include <crawlstore/tools/verify.h>
 
 #include "pages/page_model.h"
 #include "support/seeded.h"

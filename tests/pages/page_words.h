@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/page_view.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/memory_store.h"
 

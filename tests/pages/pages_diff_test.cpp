@@ -9,7 +9,7 @@
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/pages_diff.h>
+#include <crawlstore/tools/pages_diff.h>
 
 #include "drum/memory_store.h"
 #include "pages/page_model.h"

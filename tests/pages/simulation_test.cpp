@@ -16,8 +16,8 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/link_runs.h>
 #include <crawlstore/scores.h>
+#include <crawlstore/tools/link_runs.h>
 #include <crawlstore/transaction.h>
 
 #include "drum/memory_store.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/diff.h>
+#include <crawlstore/tools/diff.h>
 
 #include "queue/queue_words.h"
 #include "support/bytes.h"

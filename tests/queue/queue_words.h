@@ -14,7 +14,7 @@
 
 #include <crawlstore/drum.h>
 #include <crawlstore/queue.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "base/inside.h"
 #include "container/crash_store.h"

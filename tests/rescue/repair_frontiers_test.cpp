@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/recover.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/recover.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/memory_store.h"
 #include "rescue/known_frontier.h"

@@ -4,7 +4,7 @@
 // it, as they are in the whole file. The oracle reads the steps of the whole piece.
 #include <gtest/gtest.h>
 
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/recover.h>
 
 #include "base/inside.h"
 #include "container/reader.h"

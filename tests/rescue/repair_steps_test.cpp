@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/recover.h>
 
 #include "base/inside.h"
 #include "container/reader.h"

@@ -17,7 +17,7 @@
 #include <crawlstore/pages.h>
 #include <crawlstore/ranking.h>
 #include <crawlstore/shard.h>
-#include <crawlstore/supersteps.h>
+#include <crawlstore/tools/supersteps.h>
 
 #include "drum/memory_store.h"
 #include "support/seeded.h"

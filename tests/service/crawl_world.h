@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/transaction.h>
-#include <crawlstore/verify.h>
 
 #include "base/clock.h"
 #include "drum/memory_store.h"

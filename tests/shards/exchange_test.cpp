@@ -17,7 +17,7 @@
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/shard_exchange.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "shards/machines.h"
 #include "support/seeded.h"

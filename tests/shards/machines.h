@@ -21,7 +21,7 @@
 #include <crawlstore/must.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/shard_exchange.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "support/seeded.h"
 #include "support/temporary_folder.h"

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/must.h>
-#include <crawlstore/recover.h>
 #include <crawlstore/shard.h>
+#include <crawlstore/tools/recover.h>
+#include <crawlstore/tools/verify.h>
 #include <crawlstore/transaction.h>
 #include <crawlstore/values.h>
-#include <crawlstore/verify.h>
 
 #include "base/inside.h"
 #include "support/seeded.h"

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <crawlstore/inspect.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/inspect.h>
+#include <crawlstore/tools/recover.h>
 #include <crawlstore/transaction.h>
 #include <crawlstore/values.h>
 

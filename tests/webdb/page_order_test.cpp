@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/page_copies.h>
-#include <crawlstore/page_gaps.h>
 #include <crawlstore/page_order.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/tools/page_copies.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #include "drum/memory_store.h"
 #include "support/random.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "inspector/core/next_action.h"
 #include "inspector/core/shown_text.h"

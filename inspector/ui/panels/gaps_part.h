@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include <crawlstore/drum_statistics.h>
+#include <crawlstore/tools/drum_statistics.h>
 
 #include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"

@@ -5,7 +5,7 @@
 
 #include <imgui.h>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "inspector/core/shown_text.h"
 #include "inspector/ui/hexgrid.h"

@@ -2,7 +2,7 @@
 // Every segment; of the selected one its runs, and its fields as the format decodes them.
 #include <algorithm>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"

@@ -5,8 +5,8 @@
 /// are Cap'n Proto messages, spec/crawl_event.capnp, installed as share/crawlstore/; streams of
 /// them are read and written with event_stream.h. Field by field these are the structs there.
 ///
-/// Ownership: views. Text, hashes and links belong to whoever made the event: a caller keeps them
-/// until the call with the event has returned; what a reader gives lives as long as it says.
+/// Ownership: as in crawlstore.hpp, but an event only views its text, hashes and links. They belong
+/// to the maker of the event; what a reader gives lives as long as the reader says.
 /// Threads: plain values.
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 /// A page as it was crawled, built piece by piece, for PageDb::add().
 ///
-/// Ownership: it owns copies of all that it was given; an event made of it borrows them.
+/// Ownership: as in crawlstore.hpp, but an event made of the page views its text.
 /// Threads: one at a time. Errors: none here; PageDb::add() refuses what it cannot keep.
 /// Source: Aduana's CrawledPage.
 ///

@@ -20,8 +20,8 @@
 /// that the dispatcher submitted to DRUMs of the same store. Effects inside the store happen
 /// exactly once. What no merge and no commit has acknowledged is lost in a crash, also when a
 /// dispatcher has seen it; with DrumOptions::log_first an external dispatcher sees it again
-/// instead, with the same sequence. Ownership: keeps its Store's inside alive; use after
-/// Store::close() gives kClosed. Threads: submissions from any thread, also while another one
+/// instead, with the same sequence. Ownership: as in crawlstore.hpp.
+/// Threads: submissions from any thread, also while another one
 /// merges; they wait for commits and for merges that they call for; merges take turns; dispatchers
 /// run on the thread whose call merges.
 
@@ -58,11 +58,11 @@ class Drum {
   /// Waits for a merge of another thread: then nobody uses the dispatcher of before. Without one,
   /// answers wait in the file for take_results().
   template <class Dispatcher>
-  void attach(Dispatcher& dispatcher, std::uint16_t consumer = 0) {
+  void attach(Dispatcher& dispatcher, ConsumerId consumer = {}) {
     core_->attach(consumer, make_sink<Key, Value, Aux>(dispatcher));
   }
   /// Answers of `consumer` wait in the file from now on.
-  void detach(std::uint16_t consumer = 0) { core_->attach(consumer, {}); }
+  void detach(ConsumerId consumer = {}) { core_->attach(consumer, {}); }
 
   /// Asks whether the key is there. The store stays as it is; the answer holds the stored value.
   ///   errors  kTooLarge (auxiliary over 64 MiB), kUnknownName (consumer), kClosed; kNoSpace and
@@ -71,20 +71,19 @@ class Drum {
   ///           taken: its error (one of merge()) leaves the request pending; do not submit
   ///           it again
   ///   cost    an append in memory; when an array is full, all are written
-  [[nodiscard]] Result<void> check(const Key& key, const Aux& aux = {},
-                                   std::uint16_t consumer = 0) {
+  [[nodiscard]] Result<void> check(const Key& key, const Aux& aux = {}, ConsumerId consumer = {}) {
     return submit(DrumOperation::kCheck, key, nullptr, aux, consumer);
   }
   /// Sets the value, whether the key is there or not: inserts, or overwrites the value alone.
   /// Errors and cost as check(), and kInvalidArgument for a value of another size.
   [[nodiscard]] Result<void> update(const Key& key, const Value& value = {}, const Aux& aux = {},
-                                    std::uint16_t consumer = 0) {
+                                    ConsumerId consumer = {}) {
     return submit(DrumOperation::kUpdate, key, &value, aux, consumer);
   }
   /// Asks whether the key is there, then sets its value, in one step: the URL-seen test. The answer
   /// holds the new value. Errors and cost as update().
   [[nodiscard]] Result<void> check_update(const Key& key, const Value& value = {},
-                                          const Aux& aux = {}, std::uint16_t consumer = 0) {
+                                          const Aux& aux = {}, ConsumerId consumer = {}) {
     return submit(DrumOperation::kCheckUpdate, key, &value, aux, consumer);
   }
   /// One of many requests.
@@ -95,7 +94,7 @@ class Drum {
   };
   /// Many requests, as update() of each, with one lock; those before a failure were taken.
   [[nodiscard]] Result<void> check_update(std::span<const Request> requests,
-                                          std::uint16_t consumer = 0) {
+                                          ConsumerId consumer = {}) {
     constexpr std::size_t kBatch = 64;
     std::array<RawRequest, kBatch> raw;
     std::array<typename ValueTraits<Value>::Buffer, kBatch> values;
@@ -115,7 +114,7 @@ class Drum {
   }
   /// Many keys alone, several times faster than one call a key; those before a failure were taken.
   [[nodiscard]] Result<void> check_update(std::span<const KeyBits<Key>> key_bits,
-                                          std::uint16_t consumer = 0) {
+                                          ConsumerId consumer = {}) {
     return core_->submit_keys(DrumOperation::kCheckUpdate, key_bits, consumer);
   }
 
@@ -133,15 +132,13 @@ class Drum {
   /// Sends the answers that waited for `consumer` to `dispatcher` and removes them, in one commit.
   template <class Dispatcher>
   [[nodiscard]] Result<std::uint64_t> take_results(Dispatcher& dispatcher,
-                                                   std::uint16_t consumer = 0) {
+                                                   ConsumerId consumer = {}) {
     return core_->take_results(consumer, make_sink<Key, Value, Aux>(dispatcher));
   }
 
   /// Names a consumer for good. Consumer 0 always exists and has no name.
   ///   errors  kTooLarge (name over 255 bytes, more than 16383 consumers), kInvalidArgument (name)
-  [[nodiscard]] Result<std::uint16_t> consumer(std::string_view name) {
-    return core_->consumer(name);
-  }
+  [[nodiscard]] Result<ConsumerId> consumer(std::string_view name) { return core_->consumer(name); }
 
   /// The stored value, as of the last merge. O(1) blocks. nullopt = absent.
   [[nodiscard]] Result<std::optional<Value>> lookup(const Key& key) const {
@@ -184,7 +181,7 @@ class Drum {
 
  private:
   [[nodiscard]] Result<void> submit(DrumOperation operation, const Key& key, const Value* value,
-                                    const Aux& aux, std::uint16_t consumer) {
+                                    const Aux& aux, ConsumerId consumer) {
     typename ValueTraits<Value>::Buffer value_buffer;
     typename AuxTraits<Aux>::Buffer aux_buffer;
     RawRequest request = raw_request(operation, consumer, key);

@@ -4,8 +4,7 @@
 /// The DRUM without types: keys of 8 or 16 bytes, values and auxiliaries as bytes. Most programs
 /// use Drum<> (drum.h) or UrlSeen (url_seen.h); tools that must open any DRUM use this.
 ///
-/// Ownership, threads, order and safety: as in drum.h. Spans passed in are copied before the call
-/// returns; spans in answers live until the sink returns.
+/// Ownership: as in crawlstore.hpp. Threads, order and safety: as in drum.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +31,7 @@ enum class DrumOperation : std::uint8_t { kCheck = 0, kUpdate = 1, kCheckUpdate 
 /// One request, as bytes. For kCheck `value` is empty; fixed-size values have the DRUM's size.
 struct RawRequest {
   DrumOperation operation{};
-  std::uint16_t consumer = 0;        ///< who gets the answer; 0 always exists
+  ConsumerId consumer{};             ///< who gets the answer; 0 always exists
   std::uint64_t key = 0;             ///< of 16-byte keys the head
   std::span<const std::byte> value;  ///< at most 16 MiB
   std::span<const std::byte> aux;    ///< at most 64 MiB
@@ -45,7 +44,7 @@ struct RawAnswer {
   std::uint64_t sequence = 0;
   std::span<const std::byte> value;
   std::span<const std::byte> aux;
-  std::uint16_t consumer = 0;
+  ConsumerId consumer{};
   DrumOperation operation{};
   bool duplicate = false;
   std::uint64_t key_tail = 0;
@@ -82,7 +81,7 @@ class DrumCore {
   ~DrumCore();
 
   /// Sends the consumer's answers to the sink from now on; an empty sink detaches.
-  void attach(std::uint16_t consumer, RawSink sink);
+  void attach(ConsumerId consumer, RawSink sink);
   /// errors kTooLarge (auxiliary over 64 MiB, value over 16 MiB), kInvalidArgument (value size,
   /// consumer), kNoSpace and the like when arrays had to be written first: the request was
   /// not taken. An automatic merge, or the commit that `durability` asks for, comes after it was
@@ -93,10 +92,9 @@ class DrumCore {
   /// Many keys without value and auxiliary; stops at the first failure. errors as submit(), and
   /// kInvalidArgument for keys of the other length
   [[nodiscard]] Result<void> submit_keys(DrumOperation operation,
-                                         std::span<const std::uint64_t> keys,
-                                         std::uint16_t consumer);
+                                         std::span<const std::uint64_t> keys, ConsumerId consumer);
   [[nodiscard]] Result<void> submit_keys(DrumOperation operation, std::span<const Key16> keys,
-                                         std::uint16_t consumer);
+                                         ConsumerId consumer);
   /// Merges as Drum::merge does.
   [[nodiscard]] Result<MergeReport> merge();
   /// merge() that sends answers of consumer 0 to `sink`. The sink that is attached stays so.
@@ -115,10 +113,10 @@ class DrumCore {
   [[nodiscard]] Result<MergeReport> merge_if_full();
   /// Sends answers as Drum::take_results does.
   ///   errors  kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
-  [[nodiscard]] Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+  [[nodiscard]] Result<std::uint64_t> take_results(ConsumerId consumer, const RawSink& sink);
   /// The id of the consumer of this name, which is made when it does not exist; kept by the next
   /// commit. errors kTooLarge (name over 255 bytes, more than 16383 consumers), kInvalidArgument
-  [[nodiscard]] Result<std::uint16_t> consumer(std::string_view name);
+  [[nodiscard]] Result<ConsumerId> consumer(std::string_view name);
   /// The value's bytes, copied; nullopt = absent, as of the last merge.
   [[nodiscard]] Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
   /// Whether the DRUM has the key, as Drum::contains tells.
@@ -132,7 +130,7 @@ class DrumCore {
   [[nodiscard]] DrumStatus status() const;
   /// The options of these names, as the DRUM has them: see DrumOptions.
   [[nodiscard]] std::uint16_t key_bytes() const;
-  [[nodiscard]] std::uint16_t key_scheme() const;
+  [[nodiscard]] KeyScheme key_scheme() const;
   [[nodiscard]] std::string normalizer() const;
   /// Changes the options from now on. errors kInvalidArgument
   [[nodiscard]] Result<void> tune(const DrumOptions& options);
@@ -144,7 +142,7 @@ class DrumCore {
   struct Impl;
   template <class Key>
   [[nodiscard]] Result<void> submit_any_keys(DrumOperation operation, std::span<const Key> keys,
-                                             std::uint16_t consumer);
+                                             ConsumerId consumer);
   explicit DrumCore(std::shared_ptr<Impl> impl);
   friend struct Inside;  ///< for UrlSeen, whose rules are callbacks
   std::shared_ptr<Impl> impl_;

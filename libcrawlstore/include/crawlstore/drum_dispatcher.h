@@ -22,7 +22,8 @@
 /// store: that belongs to the transaction which commits the answered bucket. It may throw: the
 /// transaction is dropped, its requests are kept. It must not merge or commit (kReentrant). Handles
 /// of the store and its parts that go inside are closed when the merge ends.
-/// Ownership: the DRUM refers to the dispatcher until another is attached. Threads: members are
+/// Ownership: as in crawlstore.hpp, but the DRUM refers to its dispatcher until another one is
+/// attached. Threads: members are
 /// called on the merging thread, one at a time.
 
 #include <cstdint>
@@ -53,7 +54,7 @@ struct NullDispatcher {};
 ///   key  as KeyTraits makes it: 8 bytes, or 16, of which the last 8 are the tail
 ///   cost constant
 template <class Key>
-RawRequest raw_request(DrumOperation operation, std::uint16_t consumer, const Key& key) {
+RawRequest raw_request(DrumOperation operation, ConsumerId consumer, const Key& key) {
   const Key16 bits = KeyTraits<Key>::to_bits(key);
   return {operation, consumer, bits.head, {}, {}, bits.tail};
 }

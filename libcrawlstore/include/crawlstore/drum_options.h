@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Options of a DRUM: memory, merges, durability, keys. Plain values, copied when a DRUM is opened
-/// or tuned.
+/// Options of a DRUM: memory, merges, durability, keys. Plain values. Ownership: as in
+/// crawlstore.hpp.
 
 #include <cstdint>
 #include <string>
+
+#include <crawlstore/types.h>
 
 #pragma GCC visibility push(default)
 namespace crawlstore {
@@ -88,9 +90,8 @@ struct DrumOptions {
   /// each, beside memory_bytes. It rests while few requests repeat. 0 = none.
   std::uint32_t recent_keys = std::uint32_t{1} << 16;
   Repeats repeats = Repeats::kAnswer;
-  /// The scheme by which keys were made; fixed when the DRUM is made. 0 opaque; 1 URLs, 2 the same
-  /// with Rabin fingerprints (UrlSeen sets them).
-  std::uint16_t key_scheme = 0;
+  /// Not kPage. UrlSeen sets it.
+  KeyScheme key_scheme = KeyScheme::kOpaque;
   /// Length of every key, 8 or 16; 0 = as the DRUM has it, 8 when it is made now (Drum<> sets it).
   std::uint16_t key_bytes = 0;
   /// The name of the normalizer of URLs; fixed when the DRUM is made (UrlSeen sets it).

@@ -7,8 +7,8 @@
 /// copied as they are (little-endian machines only), std::string by its bytes; specialise a traits
 /// class for others.
 ///
-/// Ownership: bytes() returns a span into the object itself or into the buffer passed beside it;
-/// load() copies, except that std::string_view auxiliaries point into the answer.
+/// Ownership: as in crawlstore.hpp, but bytes() returns a span into the object or into the buffer
+/// beside it, and std::string_view auxiliaries that load() returns point into the answer.
 /// Threads: pure functions. Errors: load() of the wrong length gives a default-constructed object;
 /// the store checks lengths of fixed-size values when the DRUM is opened.
 

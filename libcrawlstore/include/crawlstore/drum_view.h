@@ -3,9 +3,7 @@
 
 /// Looking into a DRUM without its writer: any process, any generation that can be pinned.
 ///
-/// Ownership: a view shares its snapshot, so the pin lasts as long as the view. Spans handed to
-/// visitors live until the visitor returns. The view must outlive each call on it, visitors
-/// included.
+/// Ownership: as in crawlstore.hpp. The view must outlive each call on it, visitors included.
 /// Threads: any number, of one view too: none waits while another one reads. Damage is reported
 /// with segment and offset, at the first touch of a chunk. What is pending is not in the repository
 /// yet: for_each_pending() shows it, lookup() does not.
@@ -35,7 +33,7 @@ namespace crawlstore {
 struct DrumInfo {
   SegmentId id;
   std::string name;
-  std::uint16_t key_scheme = 0;  ///< 0 opaque, 1 URLs, 2 the same with Rabin, 3 page keys
+  KeyScheme key_scheme = KeyScheme::kOpaque;
   std::uint16_t key_bytes = 8;   ///< 8 or 16
   std::int32_t value_bytes = 0;  ///< -1 = any length
   std::uint64_t bucket_count = 0;
@@ -50,12 +48,14 @@ struct DrumInfo {
   std::uint64_t pending_bytes = 0;    ///< allocated for both logs
   /// When buckets of the writer that wrote the DRUM last call for a merge: with more bytes in one
   /// of their logs, or with more requests after the next run. Either of them is 0, as that writer
-  /// goes by the other. For display: bucket_fill() in drum_statistics.h.
+  /// goes by the other. For display: bucket_fill() in tools/drum_statistics.h.
   std::uint64_t merge_bytes = 0;
   std::uint64_t merge_requests = 0;
   std::uint64_t partition_keys_max = 0;  ///< more keys split at the next merge; 0 = not stated
   /// The keys are hashes of URLs: a UrlSeen can open the DRUM.
-  [[nodiscard]] bool has_url_keys() const { return key_scheme == 1 || key_scheme == 2; }
+  [[nodiscard]] bool has_url_keys() const {
+    return key_scheme == KeyScheme::kUrl || key_scheme == KeyScheme::kUrlRabin;
+  }
   /// partition_bytes over key_count; 0 without keys.
   [[nodiscard]] double bytes_per_key() const;
 };

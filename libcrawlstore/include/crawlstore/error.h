@@ -10,7 +10,7 @@
 /// library end the process through CRAWLSTORE_ASSERT, which is on in release builds too, and which
 /// is never applied to file content.
 ///
-/// Ownership: an Error owns nothing; `text` always points at a string literal.
+/// Ownership: as in crawlstore.hpp; `text` points at a string literal.
 /// Threads: plain values.
 /// The numbers are listed in spec/registry.md and never used again for another meaning.
 
@@ -125,7 +125,8 @@ std::string describe(const Error& error);
 #pragma GCC visibility pop
 
 /// CRAWLSTORE_TRY(call()): returns the error of a Result from the current function, or goes on.
-/// CRAWLSTORE_TRY(auto x, call()): and declares `x` with the value. More than one statement.
+/// CRAWLSTORE_TRY(auto x, call()): and declares `x` with the value. More than one statement: behind
+/// an `if` it stands in braces.
 #define CRAWLSTORE_TRY(first, ...)                                                \
   CRAWLSTORE_TRY_FIRST(__VA_OPT__(CRAWLSTORE_TRY_VALUE, ) CRAWLSTORE_TRY_ALONE, ) \
   (first __VA_OPT__(, ) __VA_ARGS__)
@@ -135,10 +136,10 @@ std::string describe(const Error& error);
     if (auto crawlstore_result = (expression); !crawlstore_result)           \
       return tl::unexpected<::crawlstore::Error>(crawlstore_result.error()); \
   } while (false)
-#define CRAWLSTORE_TRY_VALUE(...) CRAWLSTORE_TRY_AT(__LINE__, __VA_ARGS__)
-#define CRAWLSTORE_TRY_AT(line, ...) CRAWLSTORE_TRY_JOINED(line, __VA_ARGS__)
-#define CRAWLSTORE_TRY_JOINED(line, declaration, ...)                             \
-  auto crawlstore_result_##line = __VA_ARGS__;                                    \
-  if (!crawlstore_result_##line)                                                  \
-    return tl::unexpected<::crawlstore::Error>(crawlstore_result_##line.error()); \
-  declaration = *std::move(crawlstore_result_##line)
+#define CRAWLSTORE_TRY_VALUE(...) CRAWLSTORE_TRY_AT(__COUNTER__, __VA_ARGS__)
+#define CRAWLSTORE_TRY_AT(number, ...) CRAWLSTORE_TRY_JOINED(number, __VA_ARGS__)
+#define CRAWLSTORE_TRY_JOINED(number, declaration, ...)                             \
+  auto crawlstore_result_##number = __VA_ARGS__;                                    \
+  if (!crawlstore_result_##number)                                                  \
+    return tl::unexpected<::crawlstore::Error>(crawlstore_result_##number.error()); \
+  declaration = *std::move(crawlstore_result_##number)

@@ -16,7 +16,7 @@
 /// gone with the ExternalSort, however the process ends. Its length grows with each merge; the
 /// space of what a merge has read is given back at once where the file system can do so.
 ///
-/// Ownership: what is added is copied. Threads: one at a time. Fork: as Store (kForked), once a
+/// Ownership: as in crawlstore.hpp. Threads: one at a time. Fork: as Store (kForked), once a
 /// file is there. Errors: kNoSpace and the like, as from a store's file. An error stays: every
 /// later call returns it again, so that no record is lost unnoticed.
 /// Source: Nutch's WebDB, "How Blocksorting Works"; Knuth, volume 3, 5.4.1 (trees of losers).

@@ -19,12 +19,11 @@
 /// of the wall clock, and all times, such as `not_before_ms`, are meant and given by now_ms().
 /// Commits without a change of such a frontier cost it the time since the last one with one.
 ///
-/// Ownership: a Frontier shares its store; it must be gone when the store closes. What is passed in
-/// is copied. Threads: any number; they take turns with all that changes the store, and a Frontier
-/// outlives their calls. Memory: 220
-/// bytes a group, twice that while tables grow, and its key; 12 for each group of each run of
-/// items, of which there are 8 to 24; and about 120 bytes and the body of each item that is in no
-/// run: those put, or whose time has come, since the last checkpoint, and those that were taken.
+/// Ownership: as in crawlstore.hpp. Threads: any number; they take turns with all that changes the
+/// store, and a Frontier outlives their calls. Memory: 220 bytes a group, twice that while tables
+/// grow, and its key; 12 for each group of each run of items, of which there are 8 to 24; and about
+/// 120 bytes and the body of each item that is in no run: those put, or whose time has come, since
+/// the last checkpoint, and those that were taken.
 /// Errors: as Store; every call may also fail with kClosed, kForked, kPoisoned, and of damage where
 /// it reads items in runs.
 ///

@@ -42,8 +42,8 @@ struct FrontierInfo {
   [[nodiscard]] std::uint64_t time_at_ms(std::int64_t wall_us) const;
 };
 
-/// A frontier of one generation: any process, beside the writer. Ownership: it shares
-/// the snapshot, whose generation stays readable as long.
+/// A frontier of one generation: any process, beside the writer. Ownership: as in
+/// crawlstore.hpp.
 /// Threads: any number. Memory: as Frontier.
 class FrontierView {
  public:

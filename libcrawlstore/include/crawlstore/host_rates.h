@@ -6,7 +6,7 @@
 /// Each host has a temperature: a crawl adds 1, and it cools as e^(-t/T), so that temperature / T
 /// is the rate of its crawls a second. A host that is not in a full table takes the place of the
 /// coldest one, if that is colder than 1; else it is not tracked.
-/// Threads: one at a time.
+/// Ownership: as in crawlstore.hpp. Threads: one at a time.
 /// Source: Aduana's DomainTemp; its linear step is replaced by what it approximates:
 /// spec/features.md, E3.
 

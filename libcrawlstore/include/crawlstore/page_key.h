@@ -11,8 +11,8 @@
 /// a host follow each other. The witness is 32 bits more of the same hash as the tail: who keeps it
 /// beside the key can tell two URLs whose keys are equal.
 ///
-/// Ownership: nothing here keeps a reference.
-/// Threads: pure functions. Errors: as crawlstore/url.h; every byte string has a key.
+/// Ownership: as in crawlstore.hpp. Threads: pure functions. Errors: as crawlstore/url.h; every
+/// byte string has a key.
 
 #include <cstdint>
 #include <string>

@@ -8,11 +8,11 @@
 /// is read from the view by index: from places all over the file, as indexes come in no order.
 /// Pages that are gone still have a URL and a content: PageView::state() tells them.
 ///
-/// Ownership: what a visitor gets lives until it returns. A visitor may use the view, and ends the
+/// Ownership: as in crawlstore.hpp. A visitor may use the view, and ends the
 /// stream by returning false, which is no error.
 /// Threads: any number, of one view too; each call sorts for itself, with memory and a file of its
 /// own. Errors: of damage, and those of PageView and ExternalSort; kCancelled. A view that goes on
-/// past damage (page_gaps.h) leaves out pages whose URL or record cannot be read.
+/// past damage (tools/page_gaps.h) leaves out pages whose URL or record cannot be read.
 /// Source: Nutch's WebDB, pages() and pagesByMD5().
 ///
 ///   CRAWLSTORE_TRY(for_each_page_by_url(view, {}, [](std::string_view url, std::uint64_t) {

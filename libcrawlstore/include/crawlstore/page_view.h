@@ -3,10 +3,10 @@
 
 /// The pages and links of one generation, for reading: any process, beside the writer.
 ///
-/// Ownership: a view shares its snapshot, so the pin lasts as long as the view; what it returns are
-/// copies. The view must outlive calls on it, visitors included. Threads: any number, of one view
-/// too. Errors: damage is reported with segment and offset, at the first touch of a chunk. Edits
-/// that wait are not seen (for_each_event() shows those that are in the file).
+/// Ownership: as in crawlstore.hpp. The view must outlive calls on it, visitors included. Threads:
+/// any number, of one view too. Errors: damage is reported with segment and offset, at the first
+/// touch of a chunk. Edits that wait are not seen (for_each_event() shows those that are in the
+/// file).
 ///
 ///   auto snapshot = Snapshot::open("my.crawl");
 ///   auto pages = PageView::open(*snapshot);
@@ -36,7 +36,7 @@ struct PagesInfo {
   SegmentId id;
   std::string name;
   bool has_urls = true;
-  bool has_content_index = false;  ///< page_copies.h
+  bool has_content_index = false;  ///< tools/page_copies.h
   std::uint64_t page_count = 0;
   std::uint64_t crawled_count = 0;    ///< crawled at least once
   std::uint64_t elsewhere_count = 0;  ///< of other shards: shard.h

@@ -14,8 +14,7 @@
 /// comes before its links, and these come in the order of their URLs. Indexes depend on the order
 /// of edits only, not on memory, supersteps, or crashes, and are never given twice.
 ///
-/// Ownership: a PageDb shares its store; it must be gone when the store closes. What is passed in
-/// is copied before a call returns. Threads: any number; they take turns. Inside a dispatcher of
+/// Ownership: as in crawlstore.hpp. Threads: any number; they take turns. Inside a dispatcher of
 /// the same store edits may be added: they belong to its transaction, and the superstep comes with
 /// the first edit after it. Errors: as Store; every call may also fail with kClosed, kForked,
 /// kPoisoned. Source: Aduana's PageDB; Nutch's WebDB (supersteps); spec/design.md, Pages.
@@ -52,7 +51,8 @@ struct PagesOptions {
   std::uint64_t bucket_keys_max = std::uint64_t{1} << 22;
   /// Whether pages have URLs; fixed when the database is made. False: a graph, pages by index only.
   bool has_urls = true;
-  /// Keeps an index of contents (page_copies.h), for good; the next compact() adds what was there.
+  /// Keeps an index of contents (tools/page_copies.h) for good. What was there before comes into it
+  /// with the next compact().
   bool content_index = false;
   /// nullopt: as the database has it; version 2 when it is made now.
   std::optional<UrlNormalizer> normalizer{};

@@ -10,9 +10,8 @@
 /// (MergeCommit::kMerged): what belongs together goes into a Transaction. After a crash the queue
 /// is as the last commit left it.
 ///
-/// Ownership: a Queue shares its store; it must be gone when the store closes. What is passed in is
-/// copied. Threads: any number; they take turns with all that changes the store. Errors: as Store;
-/// every call may also fail with kClosed, kForked, kPoisoned.
+/// Ownership: as in crawlstore.hpp. Threads: any number; they take turns with all that changes the
+/// store. Errors: as Store; every call may also fail with kClosed, kForked, kPoisoned.
 ///
 ///   CRAWLSTORE_TRY(auto queue, Queue::open(store));
 ///   CRAWLSTORE_TRY(queue.insert(std::vector<QueuedPage>{{.page = 7, .priority = 0.5}}));
@@ -161,8 +160,8 @@ struct QueueBin {
   std::uint64_t remaining_count = 0;  ///< as in QueueRunInfo
 };
 
-/// A queue of one generation, for reading: any process, beside the writer. Ownership: shares its
-/// snapshot. Threads: any number.
+/// A queue of one generation, for reading: any process, beside the writer. Ownership: as in
+/// crawlstore.hpp. Threads: any number.
 class QueueView {
  public:
   /// All queues, by name. errors  of damage

@@ -4,7 +4,7 @@
 /// Scorers of the library: PageRank, HITS and OPIC over the links of a page database. What they
 /// compute becomes score arrays (scores.h).
 ///
-/// Ownership: what is passed in is copied, or not kept, when a call returns. Threads: any; while
+/// Ownership: as in crawlstore.hpp. Threads: any; while
 /// they compute, the store is read as it was, and others may write it. The result has the same bits
 /// whatever the number of threads.
 
@@ -144,8 +144,8 @@ struct OpicMergeReport {
 ///   cost    of both, all of it with the store locked
 [[nodiscard]] Result<OpicMergeReport> merge_with_opic(PageDb& pages, const Progress& progress = {});
 
-/// Scores of pages that were computed, and are not stored yet. Ownership: it holds them, and no
-/// snapshot. Copies are the same ones.
+/// Scores of pages that were computed, and are not stored yet. They need no snapshot.
+/// Copies are the same ones.
 class RankedPages {
  public:
   [[nodiscard]] const RankReport& report() const;

@@ -8,7 +8,8 @@
 ///
 /// The list is the newest that the system has (Debian: publicsuffix), or else the one that libpsl
 /// was built with. It is loaded at the first call, and then kept.
-/// Threads: any. Source: Mozilla Foundation, "Public Suffix List", https://publicsuffix.org/
+/// Ownership: as in crawlstore.hpp. Threads: any. Source: Mozilla Foundation, "Public Suffix List",
+/// https://publicsuffix.org/
 
 #include <string>
 #include <string_view>

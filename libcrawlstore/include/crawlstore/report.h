@@ -15,7 +15,7 @@
 ///
 /// Steps hold each other: a merge or a superstep takes commits, which are told of by themselves.
 ///
-/// Ownership: what a report refers to lives until the function returns.
+/// Ownership: as in crawlstore.hpp.
 /// Threads: the function is called by the thread whose call ended the step, never twice at once,
 /// and with the store locked: whoever wants to change the store waits for it, and so do
 /// generation(), file_bytes() and snapshot() of other threads. It is a callback (store.h): what

@@ -24,7 +24,7 @@
 /// The caller decides what it means that there is no text: by the RFC, a status of 400 to 499
 /// allows all, and a server that fails or cannot be reached allows nothing (section 2.3.1).
 ///
-/// Ownership: nothing here keeps a reference to the caller's bytes after it returned.
+/// Ownership: as in crawlstore.hpp.
 /// Threads: a value; const calls may come from any number of threads at a time.
 /// Errors: none. Every byte string is a robots.txt. Only memory may run out (std::bad_alloc).
 /// Source: Koster, Illyes, Zeller, Sassman, "Robots Exclusion Protocol", RFC 9309, September 2022.

@@ -14,9 +14,9 @@
 /// of its page, as a number, a point, and how often it was crawled, all in ASCII: it is to be
 /// fetched as long as this has not changed. A new page has an empty body.
 ///
-/// Ownership: nothing is kept. Threads: those of Frontier, but of one frontier one put_pages() at a
-/// time: two would put the same pages. Errors: as Frontier; of damage where pages are read. Source:
-/// Aduana's schedulers.
+/// Ownership: as in crawlstore.hpp. Threads: those of Frontier, but of one frontier one put_pages()
+/// at a time: two would put the same pages. Errors: as Frontier; of damage where pages are read.
+/// Source: Aduana's schedulers.
 ///
 ///   FrontierOptions options{.pages = "pages"};
 ///   CRAWLSTORE_TRY(auto frontier, Frontier::open(store, "frontier", options));

@@ -9,9 +9,9 @@
 /// and readers go on with the array before. Pages that came since have no score, and the array is
 /// stale.
 ///
-/// Ownership: a view shares its snapshot; spans live as long as one of both. What is passed in is
-/// copied before a call returns. Threads: views, any number; the functions, any thread. Errors:
-/// damage is reported with segment and offset, at the first touch of a chunk.
+/// Ownership: as in crawlstore.hpp; spans live as long as a view, or its snapshot. Threads: views,
+/// any number; the functions, any thread. Errors: damage is reported with segment and offset, at
+/// the first touch of a chunk.
 ///
 ///   CRAWLSTORE_TRY(rank_pages(store));                       // ranking.h
 ///   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());

@@ -7,7 +7,7 @@
 /// which one it is; all files of a crawl have one key seed, so that a page has the same key in
 /// each.
 ///
-/// Ownership: nothing here keeps a reference. Threads: any. Source: Cho and Garcia-Molina,
+/// Ownership: as in crawlstore.hpp. Threads: any. Source: Cho and Garcia-Molina,
 /// "Parallel Crawlers", 2002 (partition by host); spec/format.md, Small values; spec/service.md,
 /// Nodes, with vectors of shard_of().
 

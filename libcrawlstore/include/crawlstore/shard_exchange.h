@@ -25,7 +25,7 @@
 ///
 /// Programs that run at the same time on all shards need exchange_step() alone.
 ///
-/// Ownership: nothing here keeps a reference. Threads: any; of end_step() and receive_outbox() one
+/// Ownership: as in crawlstore.hpp. Threads: any; of end_step() and receive_outbox() one
 /// at a time. Errors: also those of Store and PageDb. Source: Valiant, "A Bridging Model for
 /// Parallel Computation", 1990; spec/shards.md.
 

@@ -6,7 +6,7 @@
 /// with the same options, in the same order; what carries the bytes is theirs. crawlstore-mpi uses
 /// MPI, a test uses threads.
 ///
-/// Ownership: nothing here keeps a reference. Threads: one call at a time. Source: Valiant, "A
+/// Ownership: as in crawlstore.hpp. Threads: one call at a time. Source: Valiant, "A
 /// Bridging Model for Parallel Computation", 1990.
 
 #include <cstddef>

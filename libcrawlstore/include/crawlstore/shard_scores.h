@@ -16,7 +16,7 @@
 /// The result depends on the number of shards within rounding; for one number of shards it has the
 /// same bits, whatever carries them and however many threads there are.
 ///
-/// Ownership: what is passed in is not kept. Threads: any, one call at a time for each `peers`.
+/// Ownership: as in crawlstore.hpp. Threads: any, one call at a time for each `peers`.
 /// Errors: of one's own, after which the others have to be told (ShardPeers); what exchange()
 /// returned; kInvalidArgument: the shards do not belong together, or were asked for different
 /// things. Source: Valiant, "A Bridging Model for Parallel Computation", 1990; spec/shards.md,

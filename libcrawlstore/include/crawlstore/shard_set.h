@@ -14,10 +14,10 @@
 ///   auto page = crawl->find("https://example.org/");
 ///   if (page && *page) crawl->shards()[(*page)->shard].pages.page((*page)->index);
 ///
-/// Ownership: a set shares the snapshot of each file, so the pins last as long as the set; what it
-/// returns are copies, but for shards() and counts(). Threads: any number, of one set too. Errors:
-/// also those of PageView. An Error has no room for a path: the words that name the file go to
-/// `problem`, where a caller gives one; without an error it stays as it is. Source: spec/shards.md.
+/// Ownership: as in crawlstore.hpp, but shards() and counts() live in the set. Threads: any number,
+/// of one set too. Errors: also those of PageView. An Error has no room for a path: the words that
+/// name the file go to `problem`, where a caller gives one; without an error it stays as it is.
+/// Source: spec/shards.md.
 
 #include <cstddef>
 #include <cstdint>

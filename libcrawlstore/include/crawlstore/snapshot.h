@@ -3,8 +3,9 @@
 
 /// One generation of a crawl file, pinned: it stays readable, unchanged, while the writer commits.
 ///
-/// Ownership: a Snapshot shares its file handle and pin with its copies; spans and readers made
-/// from it live as long as one of them. Nothing is ever written, not even to read-only media.
+/// Ownership: as in crawlstore.hpp. A Snapshot shares its file handle and pin with its copies, and
+/// spans made from it live as long as one of them. Nothing is ever written, not even to read-only
+/// media.
 /// Threads: any number. Fork: as Store. Errors: damage is reported with segment and offset.
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 /// (MemoryStorage, for tests and scratch stores), and one that records every operation, injects
 /// failures and replays crash images (tests/support/recording_storage.h).
 ///
-/// Ownership: a Storage owns its descriptors and mappings; both end with it. Pointers returned by
-/// view() stay valid until then, or until forget(): growth never moves them.
+/// Ownership: as in crawlstore.hpp, but pointers that view() returns are valid until the Storage
+/// ends, or until forget(): growth never moves them.
 /// Threads: read(), view(), counters() from any thread; the others from one thread at a time,
 /// except pin() and unpin(), which lock inside.
 /// Offsets and lengths are bytes from the start of the file.

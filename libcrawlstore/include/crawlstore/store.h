@@ -4,8 +4,8 @@
 /// A crawl file, open for writing. One writer at a time, in any process; any number of snapshots
 /// beside it. The byte layout and the commit protocol are in spec/format.md.
 ///
-/// Ownership: a Store owns its file handle and the writer lock until close() or destruction; DRUMs
-/// and snapshots opened from it must be gone by then (a DRUM that is not gives kClosed afterwards).
+/// Ownership: as in crawlstore.hpp. A Store holds its file and the writer lock until close(), or
+/// its end; parts that are still there then give kClosed.
 /// Threads: commit(), rollback(), compact(), merges and DRUM submissions may be called from any
 /// thread; they take turns. Moving or closing a Store needs it for oneself.
 /// A handle that was moved from may only be destroyed, or assigned to; so it is of all classes.
@@ -124,7 +124,7 @@ class Store {
   ///             kInvalidArgument: a DRUM, a page database or a queue is open
   [[nodiscard]] Result<Generation> rollback(const Progress& progress = {});
 
-  /// rollback() for a file whose newest generation may be damaged, or lost: roll_forward.h.
+  /// rollback() for a file whose newest generation may be damaged, or lost: tools/roll_forward.h.
   [[nodiscard]] static Result<Generation> rollback(const std::string& path,
                                                    const OpenOptions& options = {},
                                                    const Progress& progress = {});

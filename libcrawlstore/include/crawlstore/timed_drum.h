@@ -19,10 +19,9 @@
 /// a Drum. What was put since the last merge is also kept in memory. A crash leaves what commits
 /// had; the next open() merges that.
 ///
-/// Ownership: keeps its Store's inside alive; what is passed in is copied; use after Store::close()
-/// gives kClosed. Threads: one at a time. Merges wait for merges, commits and transactions of other
-/// threads. Transactions: what is put stays whatever becomes of the transactions of others, and in
-/// one of one's own nothing can be put.
+/// Ownership: as in crawlstore.hpp. Threads: one at a time. Merges wait for merges, commits and
+/// transactions of other threads. Transactions: what is put stays whatever becomes of the
+/// transactions of others, and in one of one's own nothing can be put.
 /// Errors: as Drum; those of damage where values are read.
 
 #include <cstdint>

@@ -18,7 +18,7 @@
 /// are merged afterwards as all others. merge(), Store::commit(), compaction, opening and closing
 /// fail with kReentrant.
 ///
-/// Ownership: a Transaction shares its store. A Store that goes inside is closed when it ends.
+/// Ownership: as in crawlstore.hpp. A Store that goes inside is closed when it ends.
 /// Threads: it holds the store's turn. Other threads may submit and add, but their merges, commits
 /// and calls of queues wait until it ends, and so does whoever runs out of memory. Another thread
 /// may end it, when the one that began it is done; what that thread does is no part of it.

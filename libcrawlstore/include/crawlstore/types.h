@@ -39,6 +39,12 @@ struct RunId {
   auto operator<=>(const RunId&) const = default;
 };
 
+/// Number of a consumer of a DRUM's answers (Drum::consumer), the same for ever. 0 always exists.
+struct ConsumerId {
+  std::uint16_t value = 0;
+  auto operator<=>(const ConsumerId&) const = default;
+};
+
 /// A piece of the file, in bytes. Extents of the directory are multiples of the unit (4 KiB).
 struct Extent {
   std::uint64_t offset_bytes = 0;
@@ -92,6 +98,14 @@ enum class SegmentKind : std::uint16_t {
   kPageContents = 22,    ///< pages by the content that they have, or had
 };
 
+/// The way in which the keys of a DRUM were made; fixed when the DRUM is made.
+enum class KeyScheme : std::uint16_t {
+  kOpaque = 0,    ///< by the program
+  kUrl = 1,       ///< of URLs, by XXH3 (url.h)
+  kUrlRabin = 2,  ///< of URLs, by Rabin fingerprints, 8 bytes
+  kPage = 3,      ///< of a page database: the hash of a page's URL, and its index
+};
+
 /// The way in which a segment's bytes may change (spec/design.md).
 enum class StorageClass : std::uint8_t {
   kBlob = 1,   ///< written once, one extent
@@ -133,6 +147,7 @@ std::string_view name_of(SegmentKind kind);
 /// The kind of that name, or nothing.
 std::optional<SegmentKind> find_segment_kind(std::string_view name);
 std::string_view name_of(StorageClass storage_class);
+std::string_view name_of(KeyScheme scheme);
 std::string_view name_of(PageState state);
 /// `page_rank` and so on; "own" for numbers that are for private use.
 std::string_view name_of(Scorer scorer);

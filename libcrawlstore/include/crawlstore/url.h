@@ -15,7 +15,7 @@
 /// calls equivalent. Nothing is guessed: "index.html", "www.", session ids, the order of query
 /// fields and a trailing "/" stay as they are, because merging those loses pages.
 ///
-/// Ownership: nothing here keeps a reference to the caller's bytes after it returned.
+/// Ownership: as in crawlstore.hpp.
 /// Threads: free functions are pure; a UrlNormalizer belongs to one thread at a time.
 /// Errors: none. Every byte string has a key, whatever the web wrote. Only memory may run out
 /// (std::bad_alloc), or ICU lack its data (std::runtime_error, for a host beyond ASCII); the

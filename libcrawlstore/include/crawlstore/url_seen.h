@@ -13,8 +13,8 @@
 /// "Seen" is exact on keys. Of 64 bits n distinct URLs expect n^2 / 2^65 false duplicates (0.03 for
 /// a billion), of 128 bits n^2 / 2^129: none. The hash is seeded per file, so that a site cannot
 /// aim collisions; Rabin fingerprints have no seed.
-/// Ownership and safety: as Drum. Threads: one UrlSeen per thread (it keeps a normaliser's
-/// buffers); several may be open on one DRUM.
+/// Ownership: as in crawlstore.hpp. Safety: as Drum. Threads: one UrlSeen per thread (it keeps a
+/// normaliser's buffers); several may be open on one DRUM.
 
 #include <memory>
 #include <optional>

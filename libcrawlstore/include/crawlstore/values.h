@@ -5,7 +5,7 @@
 /// far it has read its input. Store::set() keeps them, in one commit with all that waits; here a
 /// snapshot's are read. The bytes are in spec/format.md, "Small values".
 ///
-/// Ownership: all are copies. Threads: any number.
+/// Ownership: as in crawlstore.hpp. Threads: any number.
 
 #include <cstddef>
 #include <cstdint>

@@ -56,7 +56,7 @@ class WebDbReader {
   /// The page of a URL; nothing where there is none, or it is gone.
   [[nodiscard]] Result<std::optional<PageInfo>> page(std::string_view url) const;
   /// Whether a page has this content.
-  ///   cost  as for_each_page_of_content() (page_copies.h), up to the first page
+  ///   cost  as for_each_page_of_content() (tools/page_copies.h), up to the first page
   [[nodiscard]] Result<bool> page_exists(std::span<const std::byte> content_hash) const;
   /// The pages of a content, ascending by index, until the visitor returns false.
   [[nodiscard]] Result<void> pages_of(std::span<const std::byte> content_hash,
@@ -140,8 +140,8 @@ struct WebDbReport {
 /// A link makes its target known, unless it is a page: then it is one, not crawled. A target that
 /// is gone stays so. The source is silent on that (E10).
 ///
-/// Ownership: shares the store and has the page database open, which no one else can use. Without
-/// close() the edits are dropped.
+/// Ownership: as in crawlstore.hpp. It has the page database open, so that nothing else can.
+/// Without close() the edits are dropped.
 class WebDbWriter {
  public:
   /// Opens the page database, or makes it, and merges what waits there: one commit.

@@ -29,6 +29,20 @@ std::string_view name_of(StorageClass storage_class) {
   return "unknown";
 }
 
+std::string_view name_of(KeyScheme scheme) {
+  switch (scheme) {
+    case KeyScheme::kOpaque:
+      return "opaque";
+    case KeyScheme::kUrl:
+      return "url";
+    case KeyScheme::kUrlRabin:
+      return "url_rabin";
+    case KeyScheme::kPage:
+      return "page";
+  }
+  return "unknown";
+}
+
 std::string_view name_of(PageState state) {
   switch (state) {
     case PageState::kKnown:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Builds the lines of a description: include/crawlstore/inspect.h.
+/// Builds the lines of a description: include/crawlstore/tools/inspect.h.
 
 #include <memory>
 #include <optional>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "container/kind.h"
 #include "container/run_io.h"

@@ -4,7 +4,7 @@
 // else is taken for granted: the file may be shorter than what the list of a generation names.
 #include <algorithm>
 
-#include <crawlstore/file_map.h>
+#include <crawlstore/tools/file_map.h>
 
 #include "base/inside.h"
 #include "container/reader.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <crawlstore/generations.h>
+#include <crawlstore/tools/generations.h>
 
 #include "container/superblocks.h"
 #include "format/endian.h"

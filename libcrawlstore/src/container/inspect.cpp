@@ -4,7 +4,7 @@
 // whatever breaks on the way becomes the `problem` of a line.
 #include <algorithm>
 
-#include <crawlstore/inspect.h>
+#include <crawlstore/tools/inspect.h>
 
 #include "base/inside.h"
 #include "container/description.h"

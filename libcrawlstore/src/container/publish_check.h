@@ -12,7 +12,7 @@
 
 #include <memory>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/verify_segments.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include <crawlstore/roll_forward.h>
+#include <crawlstore/tools/roll_forward.h>
 
 #include "container/newer_roots.h"
 #include "container/superblocks.h"

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/newer_roots.h"
 #include "container/verify_superblocks.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <vector>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/directory_state.h"
 #include "container/kind.h"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "format/drum_table.h"
 

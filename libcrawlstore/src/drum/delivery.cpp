@@ -30,38 +30,38 @@ class DispatchScope {
 
 }  // namespace
 
-RawSink Delivery::exchange_sink(std::uint16_t consumer, RawSink sink) {
+RawSink Delivery::exchange_sink(ConsumerId consumer, RawSink sink) {
   const MutexLock lock(drum_.mutex);
   return std::exchange(sinks_[consumer], std::move(sink));
 }
 
-Result<std::uint16_t> Delivery::consumer(std::string_view name) {
+Result<ConsumerId> Delivery::consumer(std::string_view name) {
   auto& consumers = drum_.state.consumers;
   for (const auto& known : consumers) {
     if (known.name == name) return known.id;
   }
-  if (consumers.back().id >= format::kConsumersMax) {
+  if (consumers.back().id.value >= format::kConsumersMax) {
     return fail(Errc::kTooLarge, "a DRUM has at most 16383 consumers");
   }
-  const auto id = static_cast<std::uint16_t>(consumers.back().id + 1);
+  const ConsumerId id{static_cast<std::uint16_t>(consumers.back().id.value + 1)};
   consumers.push_back({id, std::string(name), {}, {}, 0});
   drum_.dirty = true;
   return id;
 }
 
-Result<std::uint16_t> Delivery::make_nobody() {
-  if (nobody_ != 0) return nobody_;
+Result<ConsumerId> Delivery::make_nobody() {
+  if (nobody_ != ConsumerId{}) return nobody_;
   CRAWLSTORE_TRY(nobody_, consumer(kNobody));
   return nobody_;
 }
 
 /// Returns the consumer of inserts, or 0 if there is none.
-std::uint16_t Delivery::nobody() {
+ConsumerId Delivery::nobody() {
   const MutexLock lock(drum_.mutex);
-  if (nobody_ != 0) return nobody_;
+  if (nobody_ != ConsumerId{}) return nobody_;
   const auto& consumers = drum_.state.consumers;
   const auto found = std::ranges::find(consumers, kNobody, &Consumer::name);
-  return nobody_ = found == consumers.end() ? std::uint16_t{0} : found->id;
+  return nobody_ = found == consumers.end() ? ConsumerId{} : found->id;
 }
 
 Result<void> Delivery::call_sink(const RawSink& sink, std::span<const RawAnswer> answers) {
@@ -78,7 +78,7 @@ Result<void> Delivery::call_sink(const RawSink& sink, std::span<const RawAnswer>
 /// Sends runs of answers of one consumer to its sink, or adds them to `absent`.
 Result<void> Delivery::tell_or_add(std::span<const RawAnswer> answers, Absent& absent) {
   while (!answers.empty()) {
-    const std::uint16_t consumer = answers.front().consumer;
+    const ConsumerId consumer = answers.front().consumer;
     const auto end = std::find_if(answers.begin(), answers.end(), [consumer](const auto& answer) {
       return answer.consumer != consumer;
     });
@@ -91,7 +91,7 @@ Result<void> Delivery::tell_or_add(std::span<const RawAnswer> answers, Absent& a
         return fail(Errc::kSegmentInvalid, "a request names a consumer that its DRUM does not have",
                     Error::kNoOffset, drum_.state.id);
       }
-      if (consumer != 0 && consumer == nobody_) continue;
+      if (consumer != ConsumerId{} && consumer == nobody_) continue;
       if (const auto known = sinks_.find(consumer); known != sinks_.end()) sink = known->second;
     }
     if (sink) {
@@ -179,7 +179,7 @@ Result<void> Delivery::tell_kept(const Consumer& kept, const RawSink& sink) {
   return {};
 }
 
-Result<std::uint64_t> Delivery::take_results(std::uint16_t consumer, const RawSink& sink) {
+Result<std::uint64_t> Delivery::take_results(ConsumerId consumer, const RawSink& sink) {
   CRAWLSTORE_TRY(drum_.store.commit_all());
   Consumer saved;
   {

@@ -23,20 +23,20 @@ namespace crawlstore::drum {
 class Delivery {
  public:
   /// Answers for absent consumers that no file has.
-  using Absent = std::map<std::uint16_t, ResultColumns>;
+  using Absent = std::map<ConsumerId, ResultColumns>;
 
   explicit Delivery(OpenDrum& drum) : drum_(drum) {}
 
   /// Sets the sink of a consumer, or none, and returns the one before.  A merge
   /// under way ends first, after which no thread calls that one.
-  RawSink exchange_sink(std::uint16_t consumer, RawSink sink)
+  RawSink exchange_sink(ConsumerId consumer, RawSink sink)
       CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
 
   /// Returns the consumer of this name, and adds it if there is none. Requires the mutex.
-  Result<std::uint16_t> consumer(std::string_view name)
+  Result<ConsumerId> consumer(std::string_view name)
       CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
   /// Returns the consumer of inserts, likewise.
-  Result<std::uint16_t> make_nobody() CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
+  Result<ConsumerId> make_nobody() CRAWLSTORE_LOCKING(requires_capability(kPartMutex));
 
   /// Tells the answers of a merge, or adds them to `absent`. Requires the turn.
   ///   errors  kDispatcherFailed: a sink threw; kSegmentInvalid
@@ -47,7 +47,7 @@ class Delivery {
       CRAWLSTORE_LOCKING(requires_capability(kStoreTurn, kPartMutex));
   /// Tells what the consumer's results log holds to `sink`, and empties the log with a commit;
   /// after an error it is as before. Returns the number of answers. Requires the turn.
-  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink)
+  Result<std::uint64_t> take_results(ConsumerId consumer, const RawSink& sink)
       CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
 
  private:
@@ -59,12 +59,11 @@ class Delivery {
       CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
   Result<void> join_results(Consumer& consumer)
       CRAWLSTORE_LOCKING(requires_capability(kStoreTurn, kPartMutex));
-  [[nodiscard]] std::uint16_t nobody();
+  [[nodiscard]] ConsumerId nobody();
 
   OpenDrum& drum_;
-  std::map<std::uint16_t, RawSink> sinks_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex));
-  std::uint16_t nobody_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex)) =
-      0;  // 0: not looked up, or there is none
+  std::map<ConsumerId, RawSink> sinks_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex));
+  ConsumerId nobody_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex));  // 0: not looked up, or none
 };
 
 }  // namespace crawlstore::drum

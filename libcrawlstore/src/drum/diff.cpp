@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include <crawlstore/diff.h>
 #include <crawlstore/drum_view.h>
+#include <crawlstore/tools/diff.h>
 
 #include "base/inside.h"
 #include "drum/diff_side.h"
@@ -91,7 +91,7 @@ Result<std::optional<DrumInfo>> open_past_damage(const Snapshot& snapshot, const
 /// Whether the DRUM holds keys of pages; of one that cannot be read its name says so.
 bool is_of_pages(const Snapshot& snapshot, const std::string& name,
                  const std::optional<DrumInfo>& info) {
-  if (info) return info->key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kPage);
+  if (info) return info->key_scheme == KeyScheme::kPage;
   return Inside::of(snapshot).directory().find_named(SegmentKind::kPages, name) != nullptr;
 }
 
@@ -221,9 +221,7 @@ class SnapshotDiff {
   /// All but those of page databases, which hold not all keys of pages: some wait beside them.
   static Result<std::vector<DrumInfo>> drums_of(const Snapshot& snapshot) {
     CRAWLSTORE_TRY(auto drums, list_drums(snapshot));
-    std::erase_if(drums, [](const DrumInfo& info) {
-      return info.key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kPage);
-    });
+    std::erase_if(drums, [](const DrumInfo& info) { return info.key_scheme == KeyScheme::kPage; });
     return drums;
   }
 
@@ -266,8 +264,7 @@ class SnapshotDiff {
                                (old_info->key_bytes != new_info->key_bytes ||
                                 old_info->value_bytes != new_info->value_bytes);
     const auto is_seeded = [](const DrumInfo* info) {
-      return info != nullptr &&
-             info->key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kUrl);
+      return info != nullptr && info->key_scheme == KeyScheme::kUrl;
     };
     pair.found.seed_differs =
         is_seeded(old_info) && is_seeded(new_info) && older_.key_seed() != newer_.key_seed();

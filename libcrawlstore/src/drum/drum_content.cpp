@@ -130,12 +130,12 @@ void take_range(std::span<const T> numbers, std::uint64_t& lowest, std::uint64_t
   highest = *high;
 }
 
-std::vector<std::uint16_t> consumers_of(std::span<const std::uint16_t> tags) {
+std::vector<ConsumerId> consumers_of(std::span<const std::uint16_t> tags) {
   std::bitset<1 << 14> named;
-  for (const std::uint16_t tag : tags) named.set(format::consumer_of(tag));
-  std::vector<std::uint16_t> consumers;
+  for (const std::uint16_t tag : tags) named.set(format::consumer_of(tag).value);
+  std::vector<ConsumerId> consumers;
   for (std::size_t i = 0; i < named.size(); ++i) {
-    if (named.test(i)) consumers.push_back(static_cast<std::uint16_t>(i));
+    if (named.test(i)) consumers.push_back({static_cast<std::uint16_t>(i)});
   }
   return consumers;
 }

@@ -31,7 +31,7 @@ struct RequestContent final : KeyContent {
   std::uint64_t sequence_min = 0;
   std::uint64_t sequence_max = 0;
   std::uint64_t sequence_column_bytes = 0;
-  std::vector<std::uint16_t> consumers;
+  std::vector<ConsumerId> consumers;
 };
 
 /// Checks a partition and returns a KeyContent.

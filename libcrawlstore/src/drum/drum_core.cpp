@@ -53,7 +53,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   return core;
 }
 
-void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
+void DrumCore::attach(ConsumerId consumer, RawSink sink) {
   const TurnLock no_merge(impl_->store->turn);
   impl_->delivery.exchange_sink(consumer, std::move(sink));
 }
@@ -69,7 +69,7 @@ Result<void> DrumCore::submit(std::span<const RawRequest> requests) {
 
 template <class Key>
 Result<void> DrumCore::submit_any_keys(DrumOperation operation, std::span<const Key> keys,
-                                       std::uint16_t consumer) {
+                                       ConsumerId consumer) {
   if (sizeof(Key) != impl_->drum.shape.key_bytes) {
     return fail(Errc::kInvalidArgument, "this DRUM's keys have another length");
   }
@@ -95,12 +95,12 @@ Result<void> DrumCore::submit_any_keys(DrumOperation operation, std::span<const 
 }
 
 Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
-                                   std::uint16_t consumer) {
+                                   ConsumerId consumer) {
   return submit_any_keys(operation, keys, consumer);
 }
 
 Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const Key16> keys,
-                                   std::uint16_t consumer) {
+                                   ConsumerId consumer) {
   return submit_any_keys(operation, keys, consumer);
 }
 
@@ -114,9 +114,9 @@ Result<MergeReport> DrumCore::merge(RawSink sink) {
   Impl& impl = *impl_;  // the sink may let this handle go, and `call` keeps the part
   CRAWLSTORE_TRY(impl.store->check_outside("a merge was asked for inside a transaction"));
   const TurnLock no_other(impl.store->turn);  // so that no other merge uses the sink
-  RawSink before = impl.delivery.exchange_sink(0, std::move(sink));
+  RawSink before = impl.delivery.exchange_sink({}, std::move(sink));
   auto merged = impl.merge(drum::MergeCall::kAll);
-  impl.delivery.exchange_sink(0, std::move(before));
+  impl.delivery.exchange_sink({}, std::move(before));
   return merged;
 }
 
@@ -157,12 +157,12 @@ Result<MergeReport> DrumCore::merge_if_full() {
   return impl_->merge(only_full ? drum::MergeCall::kFullBuckets : drum::MergeCall::kWhenFull);
 }
 
-Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSink& sink) {
+Result<std::uint64_t> DrumCore::take_results(ConsumerId consumer, const RawSink& sink) {
   const StoreCall call(impl_);
   return impl_->take_results(consumer, sink);
 }
 
-Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
+Result<ConsumerId> DrumCore::consumer(std::string_view name) {
   CRAWLSTORE_TRY(format::check_name(name));
   if (name == drum::kNobody) return fail(Errc::kInvalidArgument, "inserts have this consumer");
   const MutexLock lock(impl_->mutex);
@@ -226,9 +226,9 @@ std::string DrumCore::normalizer() const {
   return impl_->drum.state.normalizer;
 }
 
-std::uint16_t DrumCore::key_scheme() const {
+KeyScheme DrumCore::key_scheme() const {
   const MutexLock lock(impl_->mutex);
-  return static_cast<std::uint16_t>(impl_->drum.state.key_scheme);
+  return impl_->drum.state.key_scheme;
 }
 
 Result<void> DrumCore::tune(const DrumOptions& options) {

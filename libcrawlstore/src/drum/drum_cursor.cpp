@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <crawlstore/drum_cursor.h>
+#include <crawlstore/tools/drum_cursor.h>
 
 #include "base/inside.h"
 #include "drum/drum_view_impl.h"

@@ -286,7 +286,7 @@ Result<MergeReport> DrumCore::Impl::relieve() {
   });
 }
 
-Result<std::uint64_t> DrumCore::Impl::take_results(std::uint16_t consumer, const RawSink& sink) {
+Result<std::uint64_t> DrumCore::Impl::take_results(ConsumerId consumer, const RawSink& sink) {
   CRAWLSTORE_TRY(store->check_outside("results were asked for inside a transaction"));
   const TurnLock lock(store->turn);
   return store->change([&]() -> Result<std::uint64_t> {

@@ -56,7 +56,7 @@ struct DrumCore::Impl : Participant {
   // These take the turn.
   Result<MergeReport> merge(drum::MergeCall call, const drum::KeyFilter* filter = nullptr);
   Result<MergeReport> relieve();
-  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+  Result<std::uint64_t> take_results(ConsumerId consumer, const RawSink& sink);
 
   // Look-ups require the mutex.
   /// Returns the value that partitions have of the key.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "drum/drum_open.h"
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "drum/choose_buckets.h"
 #include "format/name.h"
@@ -26,15 +26,16 @@ Result<void> check_options(const DrumOptions& options) {
   if (options.partition_keys_max < 2) {
     return fail(Errc::kInvalidArgument, "partition_keys_max must be at least 2");
   }
-  constexpr auto kRabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlRabin);
   if (options.key_bytes != 0 && !format::is_key_bytes(options.key_bytes)) {
     return fail(Errc::kInvalidArgument, "key_bytes must be 8 or 16, or 0");
   }
-  if (options.key_scheme > kRabin || (options.key_scheme == kRabin && options.key_bytes == 16)) {
-    return fail(Errc::kInvalidArgument, "key_scheme must be 0 or 1, or with 8-byte keys 2");
+  if (options.key_scheme > KeyScheme::kUrlRabin ||
+      (options.key_scheme == KeyScheme::kUrlRabin && options.key_bytes == 16)) {
+    return fail(Errc::kInvalidArgument,
+                "key_scheme must be opaque or URLs, or with 8-byte keys Rabin fingerprints");
   }
   if (!format::is_valid_name(options.normalizer) ||
-      (options.key_scheme == 0 && !options.normalizer.empty())) {
+      (options.key_scheme == KeyScheme::kOpaque && !options.normalizer.empty())) {
     return fail(Errc::kInvalidArgument, "only keys of URLs have a normalizer, with a valid name");
   }
   if (options.recent_keys > kSortCountMax) {
@@ -60,7 +61,7 @@ Result<DrumState> load_or_make(StoreImpl& store, std::string_view name, std::int
       return fail(Errc::kTypeMismatch, "the DRUM holds keys or values of another size",
                   Error::kNoOffset, entry->id);
     }
-    if (state.key_scheme == format::KeyScheme::kPage) {
+    if (state.key_scheme == KeyScheme::kPage) {
       return fail(Errc::kTypeMismatch, "the DRUM holds the keys of pages; open it as a PageDb",
                   Error::kNoOffset, entry->id);
     }
@@ -75,7 +76,7 @@ Result<DrumState> load_or_make(StoreImpl& store, std::string_view name, std::int
   const std::uint32_t buckets =
       options.bucket_count != 0 ? options.bucket_count : choose_buckets(options, shape);
   auto state = make_state(writer.new_segment_id(), name, shape, buckets);
-  state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
+  state.key_scheme = options.key_scheme;
   state.normalizer = options.normalizer;
   return state;
 }

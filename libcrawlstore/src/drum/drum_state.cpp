@@ -208,9 +208,9 @@ std::uint64_t DrumState::last_key(std::size_t bucket) const {
   return bucket + 1 < buckets.size() ? buckets[bucket + 1].first_key - 1 : ~std::uint64_t{0};
 }
 
-Consumer* DrumState::find_consumer(std::uint16_t id_of_consumer) {
-  const auto found = std::ranges::lower_bound(consumers, id_of_consumer, {}, &Consumer::id);
-  return found != consumers.end() && found->id == id_of_consumer ? &*found : nullptr;
+Consumer* DrumState::find_consumer(ConsumerId wanted) {
+  const auto found = std::ranges::lower_bound(consumers, wanted, {}, &Consumer::id);
+  return found != consumers.end() && found->id == wanted ? &*found : nullptr;
 }
 
 std::uint64_t DrumState::pending_count() const {

@@ -68,7 +68,7 @@ struct Bucket {
 inline constexpr std::string_view kNobody = ".insert";
 
 struct Consumer {
-  std::uint16_t id = 0;
+  ConsumerId id;
   std::string name;
   SegmentId results;
   std::vector<container::RunPtr> runs;
@@ -82,7 +82,7 @@ struct DrumState {
   std::string name;
   std::uint16_t key_bytes = format::kKeyBytes;
   std::int32_t value_bytes = 0;
-  format::KeyScheme key_scheme = format::KeyScheme::kOpaque;
+  KeyScheme key_scheme = KeyScheme::kOpaque;
   std::uint64_t next_sequence = 0;
   /// The next sequence in the file while this is larger than next_sequence. Requests may get
   /// sequences below it, and dispatchers see them, before a commit knows of them.
@@ -98,7 +98,7 @@ struct DrumState {
   [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const;
   [[nodiscard]] std::uint64_t last_key(std::size_t bucket) const;
   /// Returns the consumer with this id, or nullptr. O(log consumers).
-  [[nodiscard]] Consumer* find_consumer(std::uint16_t id_of_consumer);
+  [[nodiscard]] Consumer* find_consumer(ConsumerId wanted);
   [[nodiscard]] std::uint64_t pending_count() const;
   [[nodiscard]] std::uint64_t key_count() const;
   /// Follows when a commit has published what put_state() put.

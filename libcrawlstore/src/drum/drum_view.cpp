@@ -40,7 +40,7 @@ DrumInfo info_of(const container::Directory& directory, const format::SegmentEnt
   info.id = entry.id;
   info.name = entry.name;
   info.key_bytes = table.key_bytes;
-  info.key_scheme = static_cast<std::uint16_t>(table.key_scheme);
+  info.key_scheme = table.key_scheme;
   info.value_bytes = table.value_bytes;
   info.bucket_count = table.buckets.size();
   info.merge_count = table.merge_count;

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "base/assert.h"
 #include "drum/insert_index.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 namespace crawlstore::drum {
 namespace {
@@ -62,7 +62,7 @@ Result<void> Intake::check(const RawRequest& request) const {
   if (request.key_tail != 0 && !drum_.shape.is_wide()) {
     return fail(Errc::kInvalidArgument, "this DRUM's keys have 8 bytes");
   }
-  if (request.consumer != 0 && drum_.state.find_consumer(request.consumer) == nullptr) {
+  if (request.consumer != ConsumerId{} && drum_.state.find_consumer(request.consumer) == nullptr) {
     return fail(Errc::kUnknownName, "no consumer has this id");
   }
   return {};

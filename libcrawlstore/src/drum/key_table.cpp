@@ -54,11 +54,11 @@ Result<KeyTable> KeyTable::open(container::Writer& writer, std::string_view name
   const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name);
   if (entry == nullptr) {
     DrumState state = make_state(writer.new_segment_id(), name, shape, options.bucket_count);
-    state.key_scheme = format::KeyScheme::kPage;
+    state.key_scheme = KeyScheme::kPage;
     return KeyTable(writer, std::move(state), options);
   }
   CRAWLSTORE_TRY(auto state, load_state(writer, *entry));
-  if (state.key_scheme != format::KeyScheme::kPage || state.shape() != shape) {
+  if (state.key_scheme != KeyScheme::kPage || state.shape() != shape) {
     return fail(Errc::kTypeMismatch, "the DRUM of this name does not hold the keys of pages",
                 Error::kNoOffset, entry->id);
   }
@@ -69,8 +69,8 @@ Result<KeyTable> KeyTable::open_seen(container::Writer& writer, std::string_view
   const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name);
   if (entry == nullptr) return fail(Errc::kUnknownName, "the store has no DRUM of this name");
   CRAWLSTORE_TRY(auto state, load_state(writer, *entry));
-  const bool has_url_keys = state.key_scheme == format::KeyScheme::kUrl ||
-                            state.key_scheme == format::KeyScheme::kUrlRabin;
+  const bool has_url_keys =
+      state.key_scheme == KeyScheme::kUrl || state.key_scheme == KeyScheme::kUrlRabin;
   if (!has_url_keys || state.value_bytes < 0) {
     return fail(Errc::kTypeMismatch, "the DRUM does not hold seen URLs", Error::kNoOffset,
                 entry->id);

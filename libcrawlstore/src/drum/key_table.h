@@ -41,7 +41,7 @@ class KeyTable {
   static Result<KeyTable> open_seen(container::Writer& writer, std::string_view name);
 
   [[nodiscard]] std::uint16_t key_bytes() const { return state().key_bytes; }
-  [[nodiscard]] format::KeyScheme key_scheme() const { return state().key_scheme; }
+  [[nodiscard]] KeyScheme key_scheme() const { return state().key_scheme; }
   [[nodiscard]] const std::string& normalizer() const { return state().normalizer; }
   [[nodiscard]] SegmentId segment() const { return state().id; }
   [[nodiscard]] std::uint64_t key_count() const { return state().key_count(); }

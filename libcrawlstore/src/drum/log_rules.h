@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 namespace crawlstore::drum {
 

@@ -201,11 +201,12 @@ Result<void> BatchAnswers::visit_all(container::Writer& writer) {
 }  // namespace
 
 Result<void> visit_answers(container::Writer& writer, const MergeOutcome& outcome,
-                           std::uint16_t nobody,
+                           ConsumerId nobody,
                            const std::function<Result<void>(std::span<const RawAnswer>)>& visit) {
   std::size_t arrival = 0;
   for (const auto& batch : outcome.batches) {
-    const bool is_for_nobody = nobody != 0 && repeat_count(batch) == 0 && batch.tags.empty() &&
+    const bool is_for_nobody = nobody != ConsumerId{} && repeat_count(batch) == 0 &&
+                               batch.tags.empty() &&
                                format::consumer_of(batch.uniform_tag) == nobody;
     if (!is_for_nobody) {
       CRAWLSTORE_TRY(BatchAnswers(outcome, batch, arrival, visit).visit_all(writer));

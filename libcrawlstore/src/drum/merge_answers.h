@@ -17,7 +17,7 @@ namespace crawlstore::drum {
 ///   nobody  whose batches may be left out; 0: none
 ///   errors  of the auxiliary runs, which are read and checked here; those of `visit`
 Result<void> visit_answers(container::Writer& writer, const MergeOutcome& outcome,
-                           std::uint16_t nobody,
+                           ConsumerId nobody,
                            const std::function<Result<void>(std::span<const RawAnswer>)>& visit);
 
 }  // namespace crawlstore::drum

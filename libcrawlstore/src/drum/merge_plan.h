@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "drum/shape.h"
 #include "format/directory.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 namespace crawlstore::drum {
 

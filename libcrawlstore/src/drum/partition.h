@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "container/run_io.h"
 #include "drum/shape.h"

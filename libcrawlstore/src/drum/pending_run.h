@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <crawlstore/drum_cursor.h>
+#include <crawlstore/tools/drum_cursor.h>
 
 #include "container/reader.h"
 #include "format/request_run.h"

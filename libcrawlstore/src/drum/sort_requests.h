@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <crawlstore/merge_rules.h>
+#include <crawlstore/tools/merge_rules.h>
 
 #include "format/request_run.h"
 

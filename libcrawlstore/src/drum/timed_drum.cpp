@@ -64,7 +64,7 @@ Result<RawRequest> update_of(const DrumCore& core, std::uint64_t key) {
   auto& drum = Inside::of(core);
   const MutexLock lock(drum.mutex);
   CRAWLSTORE_TRY(drum.check_usable());
-  CRAWLSTORE_TRY(const std::uint16_t nobody, drum.delivery.make_nobody());
+  CRAWLSTORE_TRY(const ConsumerId nobody, drum.delivery.make_nobody());
   return RawRequest{DrumOperation::kUpdate, nobody, key, {}, {}};
 }
 

@@ -55,7 +55,7 @@ class DrumVerifier {
 
   /// Finds the segment that the drum names, and checks that it has the kind that the drum needs.
   const format::SegmentEntry* member(SegmentId id, SegmentKind kind);
-  [[nodiscard]] bool has_consumer(std::uint16_t id) const {
+  [[nodiscard]] bool has_consumer(ConsumerId id) const {
     return std::ranges::binary_search(table_.consumers, id, {}, &format::DrumConsumer::id);
   }
   [[nodiscard]] std::uint64_t offset_bytes() const { return entry_.runs.front().offset_bytes; }
@@ -126,7 +126,7 @@ void DrumVerifier::verify_requests(SegmentId segment, const format::RunRef& run,
   if (content.sequence_max >= table_.next_sequence) {
     broken(segment, run.offset_bytes, "a sequence number is not below next_sequence");
   }
-  for (const std::uint16_t consumer : content.consumers) {
+  for (const ConsumerId consumer : content.consumers) {
     if (has_consumer(consumer)) continue;
     broken(segment, run.offset_bytes, "a request names a consumer that the drum does not have");
     return;

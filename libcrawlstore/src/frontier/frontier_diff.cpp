@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include <crawlstore/frontier_diff.h>
+#include <crawlstore/tools/frontier_diff.h>
 
 #include "base/inside.h"
 #include "container/reader.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <crawlstore/pages_diff.h>
+#include <crawlstore/tools/pages_diff.h>
 
 #include "pages/compared_pages.h"
 #include "pages/page_pairs.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include <crawlstore/pages_diff.h>
+#include <crawlstore/tools/pages_diff.h>
 
 #include "pages/diff_database.h"
 

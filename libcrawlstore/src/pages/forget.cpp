@@ -406,7 +406,7 @@ std::vector<drum::KeyEdit> seen_removals(const drum::KeyTable& seen,
   for (const std::string& url : urls) {
     Key16 key{url_key(url, key_seed)};
     if (seen.key_bytes() == format::kWideKeyBytes) key = url_key16(url, key_seed);
-    if (seen.key_scheme() == format::KeyScheme::kUrlRabin) key = {rabin_fingerprint(url)};
+    if (seen.key_scheme() == KeyScheme::kUrlRabin) key = {rabin_fingerprint(url)};
     edits.push_back({key, true, {}});
   }
   std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.key < b.key; });

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include <crawlstore/page_gaps.h>
+#include <crawlstore/tools/page_gaps.h>
 
 namespace crawlstore::pages {
 

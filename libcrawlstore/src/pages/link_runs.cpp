@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <crawlstore/link_runs.h>
+#include <crawlstore/tools/link_runs.h>
 
 #include "base/inside.h"
 #include "pages/link_survey.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The parts of link runs, and their size after a compaction: <crawlstore/link_runs.h>.
+/// The parts of link runs, and their size after a compaction: <crawlstore/tools/link_runs.h>.
 
 #include <cstdint>
 
-#include <crawlstore/link_runs.h>
+#include <crawlstore/tools/link_runs.h>
 
 #include "container/work_steps.h"
 #include "links/link_view.h"

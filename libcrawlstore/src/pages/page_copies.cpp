@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <crawlstore/page_copies.h>
+#include <crawlstore/tools/page_copies.h>
 
 #include "base/inside.h"
 #include "pages/content_index.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include <crawlstore/page_gaps.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #include "base/inside.h"
 #include "pages/gap_notes.h"

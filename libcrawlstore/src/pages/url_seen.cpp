@@ -14,13 +14,10 @@
 namespace crawlstore {
 namespace {
 
-constexpr auto kUrl = static_cast<std::uint16_t>(format::KeyScheme::kUrl);
-constexpr auto kUrlRabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlRabin);
-
 /// Returns the kind of an open DRUM's keys; nullopt if they are not made from URLs.
 std::optional<UrlKeyKind> kind_of(const DrumCore& core) {
-  if (core.key_scheme() == kUrlRabin) return UrlKeyKind::kRabin;
-  if (core.key_scheme() != kUrl) return std::nullopt;
+  if (core.key_scheme() == KeyScheme::kUrlRabin) return UrlKeyKind::kRabin;
+  if (core.key_scheme() != KeyScheme::kUrl) return std::nullopt;
   return core.key_bytes() == format::kWideKeyBytes ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
 }
 
@@ -41,7 +38,8 @@ Key16 UrlKeyer::operator()(std::string_view url) {
 
 Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options& options) {
   DrumOptions drum_options = options.drum;
-  drum_options.key_scheme = options.key == UrlKeyKind::kRabin ? kUrlRabin : kUrl;
+  drum_options.key_scheme =
+      options.key == UrlKeyKind::kRabin ? KeyScheme::kUrlRabin : KeyScheme::kUrl;
   drum_options.key_bytes = 0;
   CRAWLSTORE_TRY(check_normalizer(options.normalizer));
   if (options.normalizer) drum_options.normalizer = options.normalizer->name();

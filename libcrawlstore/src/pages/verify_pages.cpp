@@ -253,8 +253,7 @@ class PagesVerifier {
                     [](const auto& bucket) { return bucket.pending_count != 0; }) ||
         std::any_of(table->consumers.begin(), table->consumers.end(),
                     [](const auto& consumer) { return consumer.result_count != 0; });
-    if (table->key_scheme != format::KeyScheme::kPage ||
-        table->key_bytes != kPageKeyShape.key_bytes ||
+    if (table->key_scheme != KeyScheme::kPage || table->key_bytes != kPageKeyShape.key_bytes ||
         table->value_bytes != kPageKeyShape.value_bytes || is_waiting) {
       broken(drum->id, drum->runs.front().offset_bytes,
              "a drum does not hold the keys of pages as their database asks for");
@@ -331,7 +330,7 @@ Result<void> verify_other_drum(container::SegmentVerifier& segments,
   CRAWLSTORE_TRY(const auto payload, segments.read_table(entry, drum::kDrumBytesMax, kTooLong));
   if (!payload) return {};
   const auto table = format::parse_drum_table(*payload);
-  if (table && table->key_scheme == format::KeyScheme::kPage) {
+  if (table && table->key_scheme == KeyScheme::kPage) {
     segments.broken(entry.id, entry.runs.front().offset_bytes,
                     "a drum holds the keys of pages, but no page database names it");
   }

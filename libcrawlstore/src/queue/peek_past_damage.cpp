@@ -8,7 +8,7 @@
 #include <queue>
 #include <unordered_map>
 
-#include <crawlstore/queue_gaps.h>
+#include <crawlstore/tools/queue_gaps.h>
 
 #include "base/inside.h"
 #include "container/reader.h"

@@ -176,7 +176,7 @@ bool FoundParts::add_tree(const PartName& part, std::uint64_t page_count) {
 // DRUMs
 
 void FoundParts::complete_drum(SegmentId id, RunId run, const format::DrumTable& table) {
-  if (table.key_scheme == format::KeyScheme::kPage && found_owners.contains(id)) {
+  if (table.key_scheme == KeyScheme::kPage && found_owners.contains(id)) {
     entries.erase(id);  // its page database is lost
     return;
   }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include <crawlstore/recover.h>
+#include <crawlstore/tools/recover.h>
 
 #include "container/reader.h"
 

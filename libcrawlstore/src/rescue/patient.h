@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <crawlstore/recover.h>
 #include <crawlstore/snapshot.h>
+#include <crawlstore/tools/recover.h>
 
 #include "container/reader.h"
 #include "container/writer.h"

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include <crawlstore/recover.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/recover.h>
+#include <crawlstore/tools/verify.h>
 
 #include "container/run_scan.h"
 #include "container/superblocks.h"

@@ -34,7 +34,7 @@ Result<void> KeysRepair::drop() {
   database_.table.fresh_keys = {};
   no_keys_ = drum::make_state(database_.table.keys, database_.state.name, pages::kPageKeyShape,
                               kKeyBuckets);
-  no_keys_.key_scheme = format::KeyScheme::kPage;
+  no_keys_.key_scheme = KeyScheme::kPage;
   return drum::put_state(database_.writer, *database_.writer.runs, no_keys_, {});
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include <crawlstore/page_gaps.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #include "base/seeded_hash.h"
 #include "links/link_view.h"

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include <crawlstore/page_gaps.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/shard.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #include "container/tile_writer.h"
 #include "container/work_steps.h"

@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include <crawlstore/recover.h>
 #include <crawlstore/storage.h>
+#include <crawlstore/tools/recover.h>
 
 #include "container/reader.h"
 

@@ -11,7 +11,7 @@
 #include <crawlstore/page_key.h>
 #include <crawlstore/registered_domain.h>
 #include <crawlstore/shard.h>
-#include <crawlstore/supersteps.h>
+#include <crawlstore/tools/supersteps.h>
 
 #include "base/inside.h"
 #include "pages/page_view_impl.h"

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include <crawlstore/supersteps.h>
+#include <crawlstore/tools/supersteps.h>
 
 namespace crawlstore {
 

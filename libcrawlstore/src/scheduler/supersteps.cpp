@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include <crawlstore/supersteps.h>
+#include <crawlstore/tools/supersteps.h>
 
 #include "container/work_steps.h"
 #include "scheduler/superstep_sample.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <crawlstore/page_copies.h>
+#include <crawlstore/tools/page_copies.h>
 #include <crawlstore/webdb.h>
 
 namespace crawlstore {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include <crawlstore/external_sort.h>
-#include <crawlstore/page_copies.h>
 #include <crawlstore/page_key.h>
+#include <crawlstore/tools/page_copies.h>
 #include <crawlstore/webdb.h>
 
 #include "webdb/webdb_edits.h"

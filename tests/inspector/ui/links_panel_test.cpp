@@ -2,7 +2,7 @@
 // The panel Links against what the library gives.
 #include <gtest/gtest.h>
 
-#include <crawlstore/link_runs.h>
+#include <crawlstore/tools/link_runs.h>
 
 #include "inspector/inspector_file.h"
 #include "inspector/pages_file.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/verify.h>
+#include <crawlstore/tools/verify.h>
 
 #include "drum/memory_store.h"
 

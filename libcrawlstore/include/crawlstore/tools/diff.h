@@ -8,7 +8,7 @@
 /// nothing elsewhere. DRUMs are compared by name, and in them keys, values, and the requests that
 /// wait. Partitions and logs whose runs are the same are skipped, so the cost follows the change.
 /// The keys of pages are left out: for pages there is diff_pages() (pages_diff.h).
-/// Ownership: what a sink is told lives until it returns. Threads: none kept; sinks are called on
+/// Ownership: as in crawlstore.hpp. Threads: none kept; sinks are called on
 /// the caller's thread. Memory: a buffer of 1 MiB a side, and 24 bytes for each request that waits
 /// in one bucket. The bytes are in spec/format.md#drum.
 

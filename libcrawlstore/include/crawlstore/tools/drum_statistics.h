@@ -3,8 +3,8 @@
 
 /// Numbers about what a DRUM holds: how large its partitions are, how its keys are spread.
 ///
-/// Ownership: values. Threads: any number; a call that reads makes no other one wait. Errors:
-/// damage, with segment and offset. The bytes are in spec/format.md#partition.
+/// Ownership: as in crawlstore.hpp. Threads: any number; a call that reads makes no other one wait.
+/// Errors: damage, with segment and offset. The bytes are in spec/format.md#partition.
 
 #include <array>
 #include <cstdint>

@@ -8,8 +8,8 @@
 ///
 /// Units: bytes and requests, as said. Bytes of requests are those that they have in memory: key,
 /// value and auxiliary.
-/// Threads: pure functions, any thread. Errors: none. Cost: constant.
-/// Why these numbers: spec/design.md, cost model.
+/// Ownership: as in crawlstore.hpp. Threads: pure functions, any thread. Errors: none. Cost:
+/// constant. Why these numbers: spec/design.md, cost model.
 
 #include <algorithm>
 #include <bit>

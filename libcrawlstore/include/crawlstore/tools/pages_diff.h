@@ -14,7 +14,7 @@
 ///
 /// In states of one store tiles of records, and runs of origins, links and edits, that are the same
 /// are skipped, so the cost follows what was written between the two.
-/// Ownership: what a sink is told lives until it returns. Threads: none kept; sinks are called on
+/// Ownership: as in crawlstore.hpp. Threads: none kept; sinks are called on
 /// the caller's thread. Memory: some blocks a run, 8 bytes a page that was forgotten; where pages
 /// are known by URL 8 bytes a page of the older state, 2 bits a page of the newer one, and 32 MiB.
 
@@ -26,9 +26,9 @@
 #include <string_view>
 #include <vector>
 
-#include <crawlstore/diff.h>
-#include <crawlstore/page_gaps.h>
 #include <crawlstore/page_view.h>
+#include <crawlstore/tools/diff.h>
+#include <crawlstore/tools/page_gaps.h>
 
 #pragma GCC visibility push(default)
 namespace crawlstore {

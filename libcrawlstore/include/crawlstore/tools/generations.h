@@ -5,7 +5,7 @@
 ///
 /// Works on damaged files: a copy that is not whole says why. Whether the directory behind a whole
 /// copy can be read as well, verify() tells, and Snapshot::open().
-/// Ownership: values. Threads: any. Nothing is written. The bytes are in
+/// Ownership: as in crawlstore.hpp. Threads: any. Nothing is written. The bytes are in
 /// spec/format.md#superblock.
 
 #include <cstdint>

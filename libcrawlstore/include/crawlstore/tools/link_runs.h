@@ -4,7 +4,7 @@
 /// The stored links of a page database: the runs, the bytes of each part of them, and those that
 /// compact() would leave.
 ///
-/// Ownership: plain values. Threads: any number, of one view too.
+/// Ownership: as in crawlstore.hpp. Threads: any number, of one view too.
 /// Format: spec/format.md, link runs and dense link runs.
 
 #include <array>

@@ -13,7 +13,7 @@
 /// moves, and how the frontier is laid out: checkpoints and compact() make no difference.
 ///
 /// In states of one store items in runs that both have are skipped, so the cost follows the change.
-/// Ownership: what a sink is told lives until it returns. Threads: none kept; sinks are called on
+/// Ownership: as in crawlstore.hpp. Threads: none kept; sinks are called on
 /// the caller's thread. Memory: of each state what a Frontier has, a block of each run of items, 16
 /// bytes an item whose time has not come or that is leased, and 64 bytes for each item of one
 /// group that is not skipped: of the largest group, at most.

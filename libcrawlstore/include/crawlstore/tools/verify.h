@@ -5,7 +5,7 @@
 /// other calls refuse to open. Covers the identity page, the four superblock copies, the gaps
 /// between them, the current and the previous generation with all they refer to, and at the deep
 /// level free space, for roots of newer generations.
-/// Threads: none kept. Ownership: nothing outlives the call.
+/// Threads: none kept. Ownership: as in crawlstore.hpp.
 
 #include <cstdint>
 #include <functional>

@@ -15,7 +15,7 @@
 /// earlier superstep, or by a link of its own, is not missed. SuperstepForm::kAsPrinted follows the
 /// letter. The superstep that is under way at the end counts, unless no page was extracted in it.
 ///
-/// Ownership: a sample owns its arrays; what it is built of is copied. Threads: any number use one
+/// Ownership: as in crawlstore.hpp. Threads: any number use one
 /// sample. Errors: as said. Source: Marin, Paredes, Bonacic, "High-performance priority queues for
 /// parallel crawlers", 2008, section 2.
 ///

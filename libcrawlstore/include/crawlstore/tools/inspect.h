@@ -7,7 +7,8 @@
 ///
 /// Names are those of the tables in spec/format.md. Works on damaged files as far as possible: what
 /// cannot be read or breaks a rule is described nevertheless, and says so in `problem`.
-/// Ownership: values. Threads: any. Nothing is written. The byte layout is in spec/format.md.
+/// Ownership: as in crawlstore.hpp. Threads: any. Nothing is written. The byte layout is in
+/// spec/format.md.
 
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,8 @@
 
 /// The use of each byte of the file, as one generation sees it: what a map of the file draws.
 ///
-/// Ownership: values. Threads: any. Nothing is read but the length of the file: the snapshot has
-/// its directory in memory. Layout and words are those of spec/format.md.
+/// Ownership: as in crawlstore.hpp. Threads: any. Nothing is read but the length of the file: the
+/// snapshot has its directory in memory. Layout and words are those of spec/format.md.
 
 #include <cstdint>
 #include <string_view>

@@ -8,7 +8,7 @@
 /// the requests of its bucket's log, in arrival order. Both stand still as long as the view does.
 /// What a live writer keeps in its arrays and in its window of recent keys is in its memory, not in
 /// the file: no call here sees it before a commit has logged or merged it.
-/// Ownership: rows are copies. Threads: any number; a call that reads makes no other one wait.
+/// Ownership: as in crawlstore.hpp. Threads: any number; a call that reads makes no other one wait.
 /// Errors: damage, with segment and offset. The bytes are in spec/format.md#partition and
 /// #request-runs.
 ///
@@ -54,7 +54,7 @@ struct PendingRow {
   std::uint64_t row = 0;
   std::uint64_t sequence = 0;
   DrumOperation operation{};
-  std::uint16_t consumer = 0;  ///< 0 always exists
+  ConsumerId consumer{};  ///< 0 always exists
   Key16 key;
   std::vector<std::byte> value;        ///< its first bytes; none for kCheck
   std::uint64_t value_bytes = 0;       ///< how many it has

@@ -7,7 +7,7 @@
 ///   for (const QueuedPage& page : peeked.pages) show(page);
 ///   for (const QueueGap& gap : peeked.gaps) report(gap);
 ///
-/// Ownership: results own all they hold. Threads: as Snapshot.
+/// Ownership: as in crawlstore.hpp. Threads: as Snapshot.
 
 #include <cstddef>
 #include <cstdint>
