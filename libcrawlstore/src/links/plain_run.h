@@ -77,7 +77,7 @@ class LinksLookup {
   /// Where the last block lies that begins at or before `page`; the first one if none does. Not of
   /// a dense run.
   Result<Extent> find_block(std::uint64_t page) const;
-  /// What the index says of a block, below block_count. Not of a dense run.
+  /// The first page of a block, below block_count, by the index. Not of a dense run.
   Result<std::uint64_t> first_page(std::uint64_t block) const;
   /// `length_bytes` of the payload.
   Result<std::span<const std::byte>> bytes(std::uint64_t offset, std::uint64_t length_bytes) const {
@@ -87,7 +87,7 @@ class LinksLookup {
   [[nodiscard]] tl::unexpected<Error> broken(const char* text, std::uint64_t offset) const;
   [[nodiscard]] tl::unexpected<Error> broken(const Error& error, std::uint64_t block_offset) const;
 
-  // Of a dense run.
+  // For a dense run only.
   /// The last group of the index that begins at or before `page`; the first one if none does.
   Result<std::uint64_t> find_group(std::uint64_t page) const;
   /// The blocks of a group, of which there is none behind the last.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants: a task is four blocks of sources, and one worker's, so no two workers count or place
-// the links of one cell. What the first pass has counted bounds what the second one writes, for a
+// the links of one cell. The counts of the first pass bound the writes of the second one, for a
 // mapped file can change between them; then the build fails, and nothing was written elsewhere.
 #include "scores/link_cache.h"
 
@@ -86,7 +86,7 @@ class LinkCacheBuilder {
     return std::move(cache_);
   }
 
-  /// Of a cell while the cache is built.
+  /// The counts of a cell while the cache is built.
   struct CountedCell {
     std::uint32_t stripe;
     std::uint32_t block;

@@ -50,7 +50,7 @@ class MixedPoints {
   template <class Step>
   void step_block(std::uint64_t first, std::uint64_t end, const Step& step);
 
-  /// Of the last step, when all blocks have it.
+  /// The sums of the last step, when all blocks have it.
   [[nodiscard]] StepSums sums() const;
 
   /// Goes to the point that the last steps are weighed to, and returns the sum of what

@@ -77,7 +77,8 @@ std::array<SegmentId, kScorers.size()> ids_before(const PageView& pages) {
   return ids;
 }
 
-/// What OPIC knows so far; empty where one of the arrays is missing, or they are not of one update.
+/// Returns all that OPIC knows so far; empty if one of the arrays is missing, or they are not of
+/// one update.
 Result<std::vector<ScoreView>> own_views_before(const PageView& pages) {
   std::vector<ScoreView> views;
   for (const Scorer scorer : kScorers) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// Sums over pages that have the same bits whatever the threads: each is of blocks of pages, a
-/// block in four lanes, and blocks are added in their order. Who includes this is compiled without
-/// contraction of a * b + c, which would show the processor's.
+/// block in four lanes, and blocks are added in their order. Sources that include this are compiled
+/// without contraction of a * b + c, which would show the processor's.
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What scorers read of a page database.
+/// The parts of a page database that scorers read.
 
 #include <chrono>
 #include <cstdint>
@@ -29,7 +29,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Of work before the first iteration. `progress` outlives it.
+/// Progress of the work before the first iteration. `progress` outlives it.
 Progress as_progress(const RankProgress& progress);
 
 /// errors kInvalidArgument: an array could not tell of so many
@@ -47,7 +47,7 @@ Result<std::vector<float>> living_pages(const PageView& pages);
 ///           of damage, and of `shards`
 Result<std::vector<float>> content_scores(const PageView& pages, ShardSums* shards = nullptr);
 
-/// Which array.
+/// Names an array of scores.
 struct ArrayKey {
   std::string_view name;
   Scorer scorer{};
