@@ -15,7 +15,8 @@
 
 namespace crawlstore::format {
 
-/// What a checksum covers; part of its seed, so that pieces of different sorts cannot be swapped.
+/// The bytes that a checksum covers; part of its seed, so that pieces of different sorts cannot be
+/// swapped.
 enum class ChecksumDomain : std::uint64_t {
   kIdentity = 1,
   kSuperblock = 2,

@@ -80,7 +80,7 @@ class LinkRows {
   std::vector<std::uint32_t> numbers_;  // as they are in the block
 };
 
-/// What a footer says that its index does not.
+/// The totals that a footer has and its index has not.
 struct LinkTotals {
   std::uint64_t row_count = 0;
   std::uint64_t link_count = 0;

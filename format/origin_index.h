@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What stands behind the blocks of an origin run: the index and the footer.
+/// The bytes after the blocks of an origin run: the index and the footer.
 /// spec/format.md#origin-runs. Pure functions over bytes; any thread.
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct OriginEntry {
 inline OriginCodec codec_of(const OriginFooter& footer) {
   return static_cast<OriginCodec>(footer.codec);
 }
-/// Of an entry of the index.
+/// The bytes of an entry of the index.
 inline std::uint64_t entry_bytes(const OriginFooter& footer) {
   return std::uint64_t{footer.entry_page_bytes} + footer.entry_offset_bytes;
 }

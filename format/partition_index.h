@@ -40,7 +40,7 @@ void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
 Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
                                                std::uint64_t payload_bytes);
 
-/// What the index says of one block.
+/// The entry of the index for one block.
 struct PartitionIndexEntry {
   Key16 first_key;
   std::uint64_t offset_bytes = 0;
@@ -54,7 +54,7 @@ class PartitionIndexRules {
   explicit PartitionIndexRules(const PartitionFooter& footer) : footer_(footer) {}
   /// The next entry; there are as many as blocks.
   Result<void> take(const PartitionIndexEntry& entry);
-  /// What stands between the last entry and the footer.
+  /// Takes the bytes between the last entry and the footer.
   [[nodiscard]] Result<void> take_padding(std::span<const std::byte> padding) const;
   /// Where that begins in the payload.
   [[nodiscard]] std::uint64_t padding_offset() const {

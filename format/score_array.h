@@ -28,7 +28,7 @@ inline constexpr std::uint16_t kScoresPersonalised = 2;
 /// How a score is stored.
 enum class ScoreCodec : std::uint16_t { kFloat32 = 1, kFloat64 = 2 };
 
-/// What a footer says, its numbers as numbers.
+/// The contents of a footer, its numbers as numbers.
 struct ScoreArray {
   Scorer scorer{};
   ScoreSubject subject{};
@@ -92,7 +92,7 @@ class ScoreArrayRules {
   explicit ScoreArrayRules(const ScoreArray& array) : array_(array), places_(score_places(array)) {}
   /// The next bytes, at any address: a multiple of 8, none of them of the footer.
   Result<void> take(std::span<const std::byte> piece);
-  /// What can be said when all are taken.
+  /// Checks the rules that need all bytes, when all are taken.
   [[nodiscard]] Result<void> finish() const;
 
  private:
