@@ -7,7 +7,7 @@
 
 namespace crawlstore::model {
 
-/// What a bucket's merge sorts within the second-level cache.
+/// Requests that a bucket's merge sorts within the second-level cache.
 inline constexpr std::uint64_t kCachedRequests = 131072;
 /// Fewer keys a partition: padding to units is more than a hundredth.
 inline constexpr std::uint64_t kPartitionKeysMin = 51200;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a DRUM holds, as tables that are read a window at a time, and where a key is.
+/// The contents of a DRUM as tables that are read a window at a time, and the place of a key.
 /// Ownership: a source shares its view, and with it the pin. Threads: any.
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What lies around the runs of a DRUM: where extents are placed, and what commits write.
+/// The forecast of the file around the runs of a DRUM: the places of extents, and the writes of
+/// commits.
 
 #include <algorithm>
 #include <cmath>

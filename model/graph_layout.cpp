@@ -63,9 +63,9 @@ struct Repulsion {
 };
 
 /// Pairs of nodes that are no farther apart than a cell of a grid is wide, whichever cells they are
-/// in: a bound that followed the cells would show them as a pattern. Of a cell at most kCellMax, so
-/// that a crowd takes no longer than as many nodes apart. (Boost's own grid has lists for cells and
-/// no such bound.)
+/// in: a bound that followed the cells would show them as a pattern. At most kCellMax nodes of a
+/// cell count, so that a crowd takes no longer than as many nodes apart. (Boost's own grid has
+/// lists for cells and no such bound.)
 class NearPairs {
  public:
   explicit NearPairs(const std::vector<Point>& places) : places_(places) {

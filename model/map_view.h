@@ -18,7 +18,7 @@ namespace crawlstore::model {
 /// The table `extents`: one row a piece of the file, ascending.
 Table extents_table(const std::vector<ExtentInfo>& extents);
 
-/// What a piece is called: the kind of the run's segment, else the use.
+/// The name of a piece: the kind of the run's segment, else the use.
 std::string_view extent_name(const ExtentInfo& extent);
 
 /// A cell of the map: some bytes in a row, and what most of them are.

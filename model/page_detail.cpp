@@ -51,7 +51,7 @@ std::vector<Field> fields_of(const PageInfo& page, const PageDetail& detail) {
            page.content_hash.empty() ? Cell() : Cell(hex(page.content_hash))}};
 }
 
-/// Of a page whose URL or record is damaged.
+/// Returns the readable parts of a page whose URL or record is damaged.
 PageInfo readable_page(const PageView& view, std::uint64_t index) {
   PageInfo page;
   page.index = index;

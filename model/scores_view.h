@@ -23,10 +23,10 @@ namespace crawlstore::model {
 /// The table `scores`: one row an array, of all databases of the generation. errors of damage
 Result<Table> scores_table(const Snapshot& snapshot);
 
-/// What was computed, and how; with the table `iterations` if asked for.
+/// The scores that were computed, and the way to them; with the table `iterations` if asked for.
 Document rank_view(const RankReport& report, bool with_residuals);
 
-/// What a score is told by: the URL itself, or its host or registered domain.
+/// The name that a score is told by: the URL itself, or its host or registered domain.
 std::string ranked_name(std::string url, ScoreSubject subject);
 
 struct TopPage {
@@ -122,7 +122,7 @@ struct ScoreFields {
   std::vector<Field> fields;
   std::map<std::string, Error> problems;  ///< why `score:NAME` cannot be read
 };
-/// What the arrays of a database say of a page.
+/// The scores of a page in the arrays of a database.
 ///   cost  one pass over each array
 ScoreFields score_fields(const PageView& pages, std::uint64_t index);
 
