@@ -24,7 +24,7 @@
 
 namespace crawlstore::cli {
 
-/// One line; views into it. Of an index the text is empty.
+/// One line; views into it. The text of an index is empty.
 struct Edge {
   std::string_view from;
   std::string_view to;
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> parse_index_name(std::string_view text);
 /// Nothing but blanks, or a comment.
 bool is_comment_line(std::string_view line);
 
-/// Of a line that is none.
+/// Parses a line that is neither.
 ///   errors  kInvalidArgument; the text says what is wrong with the line
 Result<Edge> parse_edge(std::string_view line);
 

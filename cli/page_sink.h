@@ -53,7 +53,7 @@ class PageSink {
   /// cash on then. Without a database nothing happens. errors of merge_with_opic(), kCancelled too:
   /// the edits still wait
   Result<std::optional<std::uint64_t>> merge();
-  /// Of the database now, and as it was when it was opened.
+  /// The status of the database now, and as it was when it was opened.
   [[nodiscard]] PagesStatus status() const;
   [[nodiscard]] const PagesStatus& first_status() const { return first_status_; }
   /// It has committed what merge() did.

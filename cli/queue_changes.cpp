@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kPagesAtOnce = 1 << 16;
 
-/// What is told of a change.
+/// The counts that are told of a change.
 using Counts = std::vector<model::Field>;
 
 model::Field count_field(std::string name, std::uint64_t count) {

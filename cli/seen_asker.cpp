@@ -15,7 +15,7 @@ namespace {
 
 /// How often it is asked whether a bucket is full.
 constexpr std::size_t kLinesPerLook = 1024;
-/// What a request takes beside its URL, about: key, length, operation.
+/// Bytes of a request beside its URL, about: key, length, operation.
 constexpr std::uint64_t kRequestBytes = 16;
 constexpr std::chrono::seconds kPause{1};
 /// An input that comes in drops never pauses: lines wait at most so many times as long as the last

@@ -7,7 +7,7 @@
 /// lines are submitted; all that waits is merged and printed whenever a bucket or the memory calls
 /// for it, or FlushEvery does. A request leaves the file, as pending request or as result, only
 /// after its verdict was written to standard output.
-/// Threads: one at a time. Of the counts it writes those of verdicts only.
+/// Threads: one at a time. It writes only those of the counts that are of verdicts.
 
 #include <chrono>
 #include <cstdint>
