@@ -42,7 +42,7 @@ struct FilterProblem {
 class Filter {
  public:
   /// Bounds for hostile rows: the longest text, the most conditions in it, and the largest
-  /// expression, in steps of RE2. What is more is a problem.
+  /// expression, in steps of RE2. A longer text, or more, is a problem.
   static constexpr std::size_t kTextBytesMax = 16384;
   static constexpr std::size_t kTermsMax = 100;
   static constexpr int kExpressionStepsMax = 4000;

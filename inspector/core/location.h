@@ -94,7 +94,7 @@ struct Location {
   bool operator==(const Location&) const = default;
 };
 
-/// nullopt = no such form. Which panels exist is not asked.
+/// nullopt = no such form. The existence of the panel is not checked.
 std::optional<Location> parse_location(std::string_view text);
 std::string format_location(const Location& location);
 /// "segment 12", for titles.

@@ -20,7 +20,7 @@
 
 namespace crawlstore::inspector {
 
-/// What is drawn; immutable, shared with jobs.
+/// The drawn graph; immutable, shared with jobs.
 struct GraphScene {
   model::EgoGraph graph;
   std::vector<model::GraphPoint> points;     ///< of the nodes

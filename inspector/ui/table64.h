@@ -104,8 +104,7 @@ class Table64 {
   /// Writes the rows shown, whole; in the background, atomically. False for an unknown ending.
   /// While a filter has not looked at all rows it says so instead.
   bool export_to(Ui& ui, const std::string& path) const;
-  /// Of the tables of a panel the one that somebody did something with last; the first, if nobody
-  /// did anything.
+  /// The table of a panel that somebody did something with last; the first, if nobody did anything.
   static const Table64& last_used(std::initializer_list<const Table64*> tables);
 
  private:

@@ -36,7 +36,7 @@ model::ReadableRows read_piece(const model::TableSource& source, const Filter& f
   return source.readable_rows(first, kCostlyPiece);
 }
 
-/// What a job does: until the owner of the source drops it.
+/// The work of a job: until the owner of the source drops it.
 struct Scan {
   std::weak_ptr<const model::TableSource> watched;
   SelectionOrder order;

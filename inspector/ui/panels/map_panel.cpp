@@ -323,8 +323,8 @@ class MapPanel final : public Panel {
     cells_ = model::map_cells(extents_, first_byte, cell_bytes_, count);
   }
 
-  /// The tiles, laid out anew when the file or the room changed. What would be too small to be seen
-  /// and hit is one tile together.
+  /// The tiles, laid out anew when the file or the room changed. Tiles that would be too small to
+  /// be seen and hit are one tile together.
   void take_tiles(const Ui& ui, ImVec2 room) {
     if (by_size_.empty()) {
       for (std::size_t i = 0; i < extents_.size(); ++i) by_size_.push_back(i);

@@ -19,7 +19,7 @@ namespace crawlstore::inspector {
 
 class QueueLookup {
  public:
-  /// Which queue, and the database of its pages.
+  /// A queue, and the database of its pages.
   struct Place {
     const model::FileView& view;
     const QueueInfo& queue;
@@ -33,7 +33,7 @@ class QueueLookup {
   /// The job that looks; an answer stays.
   void let_go(Jobs& jobs);
 
-  /// What stands in the field.
+  /// The text in the field.
   [[nodiscard]] const std::string& text() const { return entered_; }
   void set_text(const std::string& text);
 

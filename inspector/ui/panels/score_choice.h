@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which score array by page a panel shows, or none.
+/// The score array by page that a panel shows, or none.
 
 #include <cstdint>
 #include <optional>
