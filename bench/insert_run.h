@@ -2,7 +2,7 @@
 #pragma once
 
 /// The URL-seen stream, one key at a time: is it new? The next request comes when the answer is
-/// there. What all drivers of `bench/compare insert` share.
+/// there. The shared parts of all drivers of `bench/compare insert`.
 ///
 /// With --stored N the store has N keys before the clock starts; repeats are drawn over all.
 /// Threads: one.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the drivers of page databases share: the made-up crawl of pages_stream.h goes into a new
-/// store, page after page; then random pages are looked up, and compared with the crawl.
+/// The shared parts of drivers of page databases: the made-up crawl of pages_stream.h goes into a
+/// new store, page after page; then random pages are looked up, and compared with the crawl.
 ///
 /// A driver is a PagesStore; pages_main() does the rest and prints a line of JSON.
 /// Errors: fail(). Threads: one.
@@ -30,7 +30,7 @@ struct PagesRunOptions {
   std::uint64_t lookups = 20000;
 };
 
-/// What a look-up of a URL finds.
+/// The result of a look-up of a URL.
 struct FoundPage {
   std::uint64_t index = 0;
   std::uint64_t crawl_count = 0;

@@ -109,8 +109,8 @@ class AuxTexts {
   std::vector<Word> words_;
 };
 
-/// What is added up of a request: the key, or a hash of all its bytes. It is not linear, so bytes
-/// that are swapped between requests show.
+/// The number of a request that is added up: the key, or a hash of all its bytes. It is not linear,
+/// so bytes that are swapped between requests show.
 inline std::uint64_t fingerprint(std::uint64_t key) {
   return key;
 }

@@ -17,7 +17,7 @@
 
 namespace crawlstore::fuzz {
 
-/// What a store holds.
+/// The contents of a store.
 ///   kDrum   a DRUM of two buckets with keys, values, pending requests and results
 ///   kPages  a page database with URLs, records, links of several supersteps, keys
 ///           beside their DRUM, and edits that wait
