@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is recorded and then crashed: spec/features.md, T1. Deterministic: fixed uuid, key seed and
-/// time, one thread.
+/// The workloads that are recorded and then crashed: spec/features.md, T1. Deterministic: fixed
+/// uuid, key seed and time, one thread.
 
 #include <functional>
 #include <memory>

@@ -29,7 +29,7 @@ class DamageTest : public ::testing::Test {
     EXPECT_EQ(text_of(store_.verified(VerifyLevel::kDeep)), "");
   }
 
-  /// What both generations refer to, the head of the file included.
+  /// The extents that both generations refer to, the head of the file included.
   [[nodiscard]] std::vector<Extent> used() const {
     std::vector<Extent> extents{{0, format::kDataStart}};
     for (const bool previous : {false, true}) {

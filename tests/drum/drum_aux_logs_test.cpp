@@ -111,7 +111,7 @@ TEST(DrumAuxLogs, JoinRunsThatGrowWhenTheyAreRead) {
   EXPECT_LT(written, std::uint64_t{32} << 20);
 }
 
-// What deep verify would have found.
+// The blocks have the faults that deep verify would have found.
 TEST(DrumAuxLogs, FailToAnswerWithABrokenBlock) {
   for (const std::string name :
        {"aux_block_cut", "aux_block_gives_more_bytes", "aux_block_length_too_small",

@@ -128,7 +128,7 @@ void add_messages(Maker& make) {
   });
 }
 
-/// What an event names its pages by.
+/// Adds files for the names that an event gives its pages.
 void add_names(Maker& make) {
   message(make, "event_url_where_pages_have_none", "graph_of_one_edit", [](Words& w) {
     w[kUrl] = bytes_pointer(2, 2);

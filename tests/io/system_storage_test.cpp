@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What open_storage() accepts, and what happens to the file behind an opened storage.
+// The files that open_storage() accepts, and the fate of the file behind an opened storage.
 
 #include "io/system_storage.h"
 

@@ -79,7 +79,7 @@ class Site {
   Store& store() { return *store_; }
   MemoryStore& memory() { return store_; }
   PageDb& pages() { return *pages_; }
-  /// As a reader that is not the writer sees it.
+  /// The snapshot of a reader that is not the writer.
   Snapshot snapshot() {
     return must(Snapshot::open(
         std::shared_ptr<Storage>(open_memory_storage(store_.file(), OpenMode::kRead))));
@@ -254,7 +254,7 @@ TEST_P(ForgetInParts, IsFinishedByAnotherCall) {
   EXPECT_EQ(expect_wholly(site.view(), urls, GetParam()), wanted);
 }
 
-/// Of a part of the pages, so that portions end inside runs.
+/// Whether a page is of one part of them, so that portions end inside runs.
 bool is_private(std::string_view url) {
   return url.find("/private-8d1f/") != std::string_view::npos;
 }

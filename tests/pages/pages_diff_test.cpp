@@ -20,7 +20,7 @@ namespace {
 
 using Link = std::pair<std::string, std::string>;
 
-/// What a comparison says of one database, in terms that mean the same in any store.
+/// The result of a comparison of one database, in terms that mean the same in any store.
 struct Changes {
   std::map<std::string, std::string> pages;  // by name: what became of it
   std::set<Link> added_links;

@@ -359,7 +359,7 @@ TEST(PagesLimits, ForgetWhereNoLinkHasGone) {
   expect_whole(again);
 }
 
-/// What readers see does not depend on buckets, memory and supersteps.
+/// The contents for readers do not depend on buckets, memory and supersteps.
 TEST(PagesLimits, GiveTheSameIndexesWhateverTheSupersteps) {
   std::vector<std::string> expected;
   for (const std::uint32_t bucket_count : {1U, 16U, 256U}) {

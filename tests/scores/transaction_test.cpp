@@ -169,7 +169,7 @@ TEST(Transaction, EndsOnAnotherThread) {
   EXPECT_EQ(keys_of(*parts.store, "seen"), std::set<std::uint64_t>{5});
 }
 
-/// Whoever goes last lets the next one write.
+/// The last one to go lets the next one write.
 TEST(Transaction, GivesTheFileBackWhenAllElseWentBefore) {
   const TemporaryFolder folder;
   const std::string path = folder / "left.crawl";
@@ -245,7 +245,7 @@ TEST(Transaction, CommitsAgainWhenTheDiskWasFull) {
   EXPECT_EQ(keys_of(store, "queue"), std::set<std::uint64_t>{5});
 }
 
-/// What a crash leaves before each write, of a queue and of what was seen.
+/// The images that a crash leaves before each write, of a queue and of what was seen.
 class Images {
  public:
   explicit Images(const DrumOptions& options) : options_(options) {}

@@ -32,7 +32,7 @@ enum class Presence : std::uint8_t { kAbsent, kPresent, kTorn };
 /// The length of the file: what the chosen effects give, what was durable, or what the process saw.
 enum class LengthChoice : std::uint8_t { kAsApplied, kDisk, kCache };
 
-/// What stands where the file is longer than what reached it.
+/// The bytes where the file is longer than the data that reached it.
 enum class Fill : std::uint8_t { kZero, kOnes, kStale };
 
 /// The states of the sectors that an effect's pieces touch, in order (sector_count of them).

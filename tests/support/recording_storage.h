@@ -70,7 +70,7 @@ inline constexpr CallSet kMutatingCalls = calls(
     CallKind::kWrite, CallKind::kSync, CallKind::kAllocate, CallKind::kTruncate, CallKind::kPunch);
 inline constexpr CallSet kEveryCall = (CallSet{1} << kCallKindCount) - 1;
 
-/// What fails, and how.
+/// The calls that fail, and the way they do.
 ///   calls         the kinds that count, and that fail
 ///   nth           the first call to fail, from 1, counted since inject()
 ///   forever       every later call of these kinds fails as well
@@ -120,7 +120,7 @@ class Recorder {
 
   /// A copy of the log so far.
   [[nodiscard]] OperationLog log() const;
-  /// What is durable now.
+  /// The bytes that are durable now.
   [[nodiscard]] std::vector<std::byte> disk() const;
 
   struct State;

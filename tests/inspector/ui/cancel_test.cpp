@@ -48,7 +48,7 @@ class Gate {
     --waiting_count_;
     changed_.notify_all();
   }
-  /// Whoever waits, and nobody after.
+  /// Lets pass the one that waits, and nobody after.
   void let_one_pass() {
     std::unique_lock lock(mutex_);
     ++tickets_;
