@@ -30,12 +30,12 @@ struct World {
   World& operator=(const World&) = delete;
   ~World() { close(); }
 
-  /// Does the work of functions of the program where a context is.
+  /// Acts like functions of the program where a context is.
   void call_back() {
     ++callback_count;
     if (inside) inside();
   }
-  /// Does the work of those functions that are given to parts for good.
+  /// Acts like those functions that are given to parts for good.
   void call_back_of(const std::string& function) {
     if (function == calling) call_back();
   }
