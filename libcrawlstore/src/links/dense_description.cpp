@@ -31,7 +31,7 @@ bool is_type(const format::DenseNumber& number) {
   return format::is_type_context(number.context);
 }
 
-/// How many numbers the first row has, those of pages without links before it among them.
+/// The count of numbers in the first row, those of pages without links before it among them.
 std::size_t row_length(std::span<const format::DenseNumber> numbers) {
   const std::size_t least = numbers.front().value == format::kEmptyRows ? 3 : 1;
   if (numbers.size() < least) return numbers.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How the next point follows from the last three: Anderson's mixing with a window of two.
+/// The next point after the last three: Anderson's mixing with a window of two.
 
 #include <array>
 #include <cstddef>

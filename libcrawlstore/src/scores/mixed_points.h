@@ -19,7 +19,7 @@
 
 namespace crawlstore::scores {
 
-/// How a step changed the scores: its absolute changes, and products with the steps before it.
+/// The change of the scores by a step: absolute changes, and products with the steps before it.
 struct StepSums {
   double change = 0;
   AndersonMixing::Products products{};

@@ -41,7 +41,7 @@ constexpr std::size_t kCash = 0;
 constexpr std::size_t kHistory = 1;
 constexpr std::size_t kCrawls = 2;
 
-/// Where fewer than one page in so many gives, its links are looked up, not all links read.
+/// If fewer than one page in so many gives, its links are looked up, and not all links read.
 constexpr std::uint64_t kLookUpFactor = 16;
 
 using Numbers = io::AnonymousArray<double>;

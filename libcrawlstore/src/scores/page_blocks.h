@@ -94,7 +94,7 @@ class PageBlocks {
     return total();
   }
 
-  /// How many numbers gather() needs.
+  /// The count of numbers that gather() needs.
   [[nodiscard]] std::uint64_t target_sum_count(const LinkCache& links) const {
     return std::min<std::uint64_t>(threads_, links.stripes().size()) * links.stripe_pages();
   }
