@@ -15,7 +15,7 @@
 
 namespace crawlstore::format {
 
-/// How an auxiliary run stores its bytes.
+/// The codec by which an auxiliary run stores its bytes.
 enum class AuxCodec : std::uint16_t { kRaw = 0, kLz4 = 1 };
 
 /// The bytes of a block before it is compressed; the last one of a run may be shorter.

@@ -63,7 +63,7 @@ class DenseIndex {
   std::uint64_t blocks_bytes_ = 0;
 };
 
-/// Where the parts of a run lie. The footer is one that was parsed.
+/// The places of the parts of a run. The footer is one that was parsed.
 constexpr std::uint64_t dense_group_count(const LinkRunFooter& footer) {
   return (footer.block_count - 1) / kDenseGroupBlocks + 1;
 }
@@ -88,7 +88,7 @@ class DenseGroup {
   [[nodiscard]] std::vector<DenseBlockPlace> blocks() const;
   /// The last block that begins at or before `page`; the first one if none does.
   [[nodiscard]] std::size_t find(std::uint64_t page) const;
-  /// Where the next group begins.
+  /// The page with which the next group begins.
   [[nodiscard]] std::uint64_t end_page() const { return end_page_; }
   [[nodiscard]] std::uint64_t end_bytes() const { return end_bytes_; }
 

@@ -42,9 +42,9 @@ constexpr std::size_t dense_raw_bits(std::size_t token) {
   return token < 16 ? 0 : (token - 16) / 2 + 3;
 }
 
-/// How often each token occurs in each context.
+/// The number of times that each token occurs in each context.
 using DenseCounts = std::array<std::array<std::uint64_t, kDenseTokens>, kDenseContexts>;
-/// How long each token's code is, at most 15 bits; 0: there is none.
+/// The length of each token's code, at most 15 bits; 0: there is none.
 using DenseLengths = std::array<std::array<std::uint8_t, kDenseTokens>, kDenseContexts>;
 
 /// Codes for all tokens that were counted. In each context none was, or at least two.

@@ -56,7 +56,7 @@ struct KindRule {
   bool is_named = false;      ///< it has a name although it has an owner
 };
 
-/// Where one table of the directory lies.
+/// The place of one table of the directory.
 struct TableRef {
   std::uint64_t offset_bytes = 0;
   Generation born;

@@ -33,7 +33,7 @@ struct DrumConsumer {
   friend bool operator==(const DrumConsumer&, const DrumConsumer&) = default;
 };
 
-/// How keys were made from what the user gave: spec/registry.md.
+/// The way in which keys were made from what the user gave: spec/registry.md.
 enum class KeyScheme : std::uint16_t { kOpaque = 0, kUrl = 1, kUrlRabin = 2, kPage = 3 };
 
 struct DrumTable {

@@ -31,14 +31,14 @@ inline constexpr std::int32_t kNoValue = 0;
 inline constexpr std::int32_t kVariableValue = -1;
 inline constexpr std::uint32_t kValueBytesMax = 1 << 24;
 
-/// True for kVariableValue, kNoValue and fixed lengths up to kValueBytesMax.
+/// Whether it is kVariableValue, kNoValue or a fixed length up to kValueBytesMax.
 constexpr bool is_value_bytes(std::int32_t value_bytes) {
   return value_bytes >= kVariableValue && value_bytes <= static_cast<std::int32_t>(kValueBytesMax);
 }
 
 inline constexpr std::uint16_t kKeyBytes = 8;
 inline constexpr std::uint16_t kWideKeyBytes = 16;
-/// True for the two lengths that keys may have.
+/// Whether it is one of the two lengths that keys may have.
 constexpr bool is_key_bytes(std::uint16_t key_bytes) {
   return key_bytes == kKeyBytes || key_bytes == kWideKeyBytes;
 }

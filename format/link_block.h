@@ -88,8 +88,8 @@ struct LinkTotals {
   std::uint64_t target_max = 0;  ///< 0 without links
 };
 
-/// How long the block is that begins with `header`, whatever else is wrong with it.
-/// errors kSegmentInvalid: the counts, the codec or the flags are out of range
+/// The length of the block that begins with `header`, whatever else is wrong with it. errors
+/// kSegmentInvalid: the counts, the codec or the flags are out of range
 Result<std::uint64_t> link_block_bytes(const LinkBlockHeader& header);
 
 /// Decodes a block, hostile bytes that may change meanwhile. `block` is as long as the block.

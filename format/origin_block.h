@@ -21,7 +21,7 @@
 
 namespace crawlstore::format {
 
-/// How the blocks of an origin run store URLs.
+/// The codec by which the blocks of an origin run store URLs.
 enum class OriginCodec : std::uint16_t { kRaw = 0, kZstd = 1 };
 
 inline constexpr std::uint32_t kUrlBytesMax = 1 << 24;
