@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How many buckets a plan takes: the power of two that the forecast finds fastest.
+/// The bucket count of a plan: the power of two that the forecast finds fastest.
 
 #include "model/merge_forecast.h"
 

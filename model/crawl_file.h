@@ -70,9 +70,9 @@ class CrawlFile {
   [[nodiscard]] const std::shared_ptr<const FileView>& view() const { return view_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Would refresh() show something else: a newer generation, damage, or no damage any more,
-  /// another file at the path, or none? Damage that it has found already is no news. Reads the
-  /// superblocks only; after release() as well.
+  /// Whether refresh() would show something else: a newer generation, damage, or no damage any
+  /// more, another file at the path, or none. Damage that it has found already is no news. Reads
+  /// the superblocks only; after release() as well.
   [[nodiscard]] bool has_news() const;
   /// The newest generation in the file now, whichever is shown; nullopt: there is none whole. Reads
   /// the superblocks only.

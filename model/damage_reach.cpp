@@ -84,7 +84,7 @@ class Reach {
     pages.push_back(page);
   }
 
-  /// Where the URLs themselves are damaged, pages are of the host of their neighbours by key.
+  /// Pages whose URLs themselves are damaged are of the host of their neighbours by key.
   HostCounts hosts_of(const std::string& part, const std::vector<std::uint64_t>& pages) {
     if (part == "URL") return hosts_by_keys(pages);
     HostCounts counts;

@@ -61,7 +61,7 @@ struct DrumPlan {
   /// memory.
   std::uint64_t logged_request_count = 0;
   std::uint64_t first_logged_request = 0;  ///< so many had come when that began; if it does
-  /// As StorageCounters counts them.
+  /// Bytes by the counts of StorageCounters.
   std::uint64_t read_bytes = 0;
   std::uint64_t written_bytes = 0;
   std::uint64_t log_written_bytes = 0;     ///< of these: requests

@@ -82,7 +82,7 @@ Result<EgoGraph> host_graph(const PageView& view, std::string_view host,
 
 // --- for both -----------------------------------------------------------------------------------
 
-/// How many nodes a level may add, so that as many levels behind it find room.
+/// The number of nodes that a level may add, so that as many levels after it find room.
 std::size_t room_of_level(std::size_t nodes_max, std::size_t node_count, std::size_t levels_left);
 
 /// The distance of each node along the edges; one that no edge leads to keeps its own.

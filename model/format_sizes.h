@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How long things are in a file, as spec/format.md has them, for who foresees files. The codecs
-/// are inside the library; format_sizes_test holds both to each other.
+/// The lengths of parts of a file, as in spec/format.md, for forecasts of files. The codecs are
+/// inside the library; format_sizes_test holds both to each other.
 
 #include <cstdint>
 

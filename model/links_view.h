@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How links are stored: spec/format.md, link runs and dense link runs.
+/// The storage of links: spec/format.md, link runs and dense link runs.
 
 #include <string>
 #include <vector>

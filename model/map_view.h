@@ -45,7 +45,7 @@ std::size_t find_extent(const std::vector<ExtentInfo>& extents, std::uint64_t of
 /// once.
 std::vector<Extent> damaged_extents(const std::vector<ExtentInfo>& extents,
                                     const std::vector<Finding>& findings);
-/// How many bytes of an extent these have; `damaged` as damaged_extents() gives them.
+/// The bytes of an extent that these have; `damaged` as damaged_extents() gives them.
 std::uint64_t damaged_bytes(const std::vector<Extent>& damaged, Extent extent);
 
 /// An area of a treemap that stands for sizes [first, first + count) of a descending list.

@@ -110,7 +110,7 @@ class Forecast {
     return hot ? fullest : groups_.size();
   }
 
-  /// False: the last request came before.
+  /// Returns false if the last request came before.
   bool submit_until_full() {
     const double memory = static_cast<double>(work_.memory_bytes);
     const double under_way = std::max(flight_.bytes, 2 * flight_bytes_);

@@ -78,7 +78,7 @@ std::vector<Field> readable_fields(const PageView& view, std::uint64_t index,
   return fields;
 }
 
-/// Where scores cannot be read, why.
+/// Adds the scores of a page; for those that cannot be read, the reason.
 void add_scores(const PageView& view, std::uint64_t index, std::vector<Field>& fields) {
   auto scores = score_fields(view, index);
   for (Field& field : scores.fields) {

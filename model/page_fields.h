@@ -44,7 +44,8 @@ double score_value(float score);
 /// One field: `url`, or `url_hex` with hexadecimal digits for what is no UTF-8.
 Field url_field(std::string_view url);
 
-/// How often it changes, by its crawls (PageInfo::change_rate()); nothing where that is not known.
+/// The frequency of its changes, by its crawls (PageInfo::change_rate()); nothing where that is not
+/// known.
 Cell changes_per_day(const PageInfo& page);
 
 /// The HTTP status that was told last, if one was.

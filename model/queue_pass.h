@@ -81,7 +81,7 @@ Result<WaitingInRange> waiting_in_range(const QueueView& queue, const PageView* 
                                         const PriorityRange& range, std::size_t count,
                                         const PagesProgress& progress);
 
-/// Where a page waits.
+/// The place of a waiting page.
 struct QueuePlace {
   double priority = 0;
   std::uint64_t place = 0;         ///< 1 leaves first

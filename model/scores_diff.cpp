@@ -56,7 +56,7 @@ class Values {
     return ranked_name(std::move(url), subject());
   }
 
-  /// Where the array has the page, or what begins with it.
+  /// The place in the array of the page, or of what begins with it.
   [[nodiscard]] Entry find(std::uint64_t page) const {
     if (subject() == ScoreSubject::kPage) return page < count() ? Entry(page) : std::nullopt;
     const auto at = std::ranges::lower_bound(first_pages_, page);

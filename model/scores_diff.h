@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How score arrays differ between two states, as a table beside those of PagesDiffView.
+/// The differences of score arrays between two states, as a table beside those of PagesDiffView.
 /// Ownership: the document owns all it holds. Threads: as Snapshot.
 
 #include <functional>

@@ -83,8 +83,8 @@ struct ReadableScores {
 };
 ReadableScores readable_scores(const PageView& pages);
 
-/// How many better pages there are, plus 1, in the order of ScoreView::top(); nothing for a page
-/// with 0 and for one that came since. errors of damage
+/// The number of better pages, plus 1, in the order of ScoreView::top(); nothing for a page with 0
+/// and for one that came since. errors of damage
 ///   cost  one pass over the array
 Result<std::optional<std::uint64_t>> rank_of(const ScoreView& scores, std::uint64_t index);
 
@@ -98,7 +98,7 @@ struct ScoreHistogram {
   std::vector<ScoreBin> bins;    ///< ascending, without gaps, four a power of ten
   std::uint64_t zero_count = 0;  ///< pages with 0, which has no place on such an axis
 };
-/// How the scores of an array are spread.
+/// The spread of the scores of an array.
 ///   errors  kCancelled; of damage
 ///   cost    one pass over the array
 Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgress& progress);

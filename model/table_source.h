@@ -38,7 +38,7 @@ class TableSource {
   /// Rows from `first` on, at most `count_max`, fewer only at the end. errors of damage
   [[nodiscard]] virtual Result<std::vector<Row>> rows(std::uint64_t first,
                                                       std::size_t count_max) const = 0;
-  /// Is this a column that takes a look elsewhere for each row? rows() leaves it empty.
+  /// Whether this is a column that takes a look elsewhere for each row; rows() leaves it empty.
   [[nodiscard]] virtual bool is_costly(std::size_t /*column*/) const { return false; }
   /// The same rows as rows() gives, with the costly columns: for what is on the screen or asked for
   /// by name.
