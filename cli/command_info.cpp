@@ -48,7 +48,7 @@ struct Description {
   }
 };
 
-/// How links are stored; what their rows consist of, if that was asked for.
+/// Adds the storage of links, and the parts of their rows, if that was asked for.
 void add_links(const Snapshot& snapshot, const InfoOptions& options, const StopSignals& stop,
                Description& to) {
   const auto databases = to.known(model::page_views(snapshot));

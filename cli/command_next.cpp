@@ -110,7 +110,7 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
   return {};
 }
 
-/// How many were shown. If it fails before the commit, nothing is taken.
+/// Returns the number of pages that were shown. If it fails before the commit, nothing is taken.
 Result<std::size_t> take(const QueueSource& source, Store& store, const NextOptions& options) {
   CRAWLSTORE_TRY(auto queue,
                  Queue::open(store, source.queue->info().name, queue_options(options.source)));

@@ -25,8 +25,8 @@ std::string_view for_descriptor(int descriptor, std::string_view text, std::stri
 /// Writes all of it to standard output, as for_descriptor() has it. errors kNoSpace, kIo and so on
 Result<void> write_output(std::string_view text);
 
-/// Where standard output goes on with a file whose last line was torn, by a full disk or a kill:
-/// ends that line, so that the first of ours stands alone. Errors are left to those who write.
+/// Ends a torn last line of the file that standard output goes on with, after a full disk or a
+/// kill, so that the first of our lines stands alone. Errors are left to those who write.
 void end_torn_line();
 
 /// write_output() as the last thing a command does: 0, or a message and its exit code.

@@ -43,7 +43,7 @@ bool is_comment_line(std::string_view line);
 ///   errors  kInvalidArgument; the text says what is wrong with the line
 Result<Edge> parse_edge(std::string_view line);
 
-/// How many indexes are in a line of nothing else, or how many texts with TABs in between.
+/// The number of indexes in a line of nothing else, or of texts with TABs in between.
 std::size_t edge_column_count(std::string_view line);
 
 /// A line with this URL as FROM, or as TO, says what is meant: parse_edge() gives it back.

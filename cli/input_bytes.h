@@ -27,7 +27,7 @@ namespace crawlstore::cli {
 
 class InputBytes {
  public:
-  /// How long to wait for input that is not there; nullopt = for ever.
+  /// The time to wait for input that is not there; nullopt = for ever.
   using Patience = std::function<std::optional<std::chrono::nanoseconds>()>;
 
   /// kPause: nothing came for as long as the patience is. kRefused: refusal() says why, and nothing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where an export goes: standard output, or a file that is there as a whole or not at all.
+/// The output of an export: standard output, or a file that is there as a whole or not at all.
 ///
 /// Until finish() the file is called PATH.part, or PATH.2.part and so on; then it takes the place
 /// of PATH, synced. An output that is no regular file (a pipe, a device) is written as it is.

@@ -57,9 +57,9 @@ class PageImport {
         counts_(counts),
         first_(std::move(first)) {}
 
-  /// Where the event that is added now was read: a line, or the first and last of an edge's page.
+  /// The place of the event that is added now: a line, or the first and last of an edge's page.
   [[nodiscard]] std::string added_place() const;
-  /// False: failure() says why.
+  /// Returns false if it fails; failure() says why.
   bool read(const std::string& path);
   /// Tells of all that was refused and not told one by one.
   void tell_untold() const;
@@ -109,7 +109,8 @@ class PageImport {
   model::EventLineParser parser_;
 };
 
-/// How an event of a stream names pages; where nothing but index 0 is named, both would do.
+/// The way in which an event of a stream names pages; if nothing but index 0 is named, both would
+/// do.
 PageNaming naming_of(const CrawlEvent& event, std::optional<PageNaming> usual) {
   const auto has_url = [](const auto& named) { return !named.url.empty(); };
   const auto has_index = [](const auto& named) { return named.url.empty() && named.index != 0; };

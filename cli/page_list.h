@@ -15,7 +15,7 @@
 
 namespace crawlstore::cli {
 
-/// Where such a list comes from, and what its lines are.
+/// The source of such a list, and the form of its lines.
 struct PageList {
   std::string path;        ///< - for standard input
   std::string crawl_path;  ///< of the pages, for messages

@@ -13,7 +13,7 @@
 namespace crawlstore::cli {
 namespace {
 
-/// How often it is asked whether a bucket is full.
+/// Lines after which it is asked whether a bucket is full.
 constexpr std::size_t kLinesPerLook = 1024;
 /// Bytes of a request beside its URL, about: key, length, operation.
 constexpr std::uint64_t kRequestBytes = 16;
@@ -32,7 +32,7 @@ std::uint64_t batch_lines_max(std::uint64_t memory_bytes) {
   return std::clamp<std::uint64_t>(memory_bytes / 16, 4096, 1U << 26);
 }
 
-/// How many bytes of requests may wait, and take about half of that in the file: what fills the
+/// Bytes of requests that may wait, which take about half of that in the file: those that fill the
 /// memory, or more in a large DRUM (about 8 bytes a key), so that merges do not rewrite it often.
 /// With --ordered each answer is filed, and held twice in memory for that.
 std::uint64_t waiting_bytes_max(std::uint64_t memory_bytes, std::uint64_t key_count, bool ordered) {

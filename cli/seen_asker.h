@@ -39,9 +39,10 @@ class SeenAsker {
   void keep_rest(const KeyedLines& lines);
   void keep(const KeyedLines& lines);
 
-  /// How long the next line may keep those that wait from being answered; nullopt: none waits.
+  /// The time for which the next line may keep those that wait from being answered; nullopt: none
+  /// waits.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> patience() const;
-  /// Why standard output took no more.
+  /// The reason that standard output took no more.
   [[nodiscard]] std::optional<Error> output_failure() const;
 
  private:

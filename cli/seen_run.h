@@ -41,7 +41,8 @@ class SeenRun {
   [[nodiscard]] const std::string& subject() const { return subject_; }
   /// Whether it is about an input.
   [[nodiscard]] bool is_of_input() const { return is_of_input_; }
-  /// Why standard output took no more, if that ended run(). The lines at hand were submitted then.
+  /// The reason that standard output took no more, if that ended run(). The lines at hand were
+  /// submitted then.
   [[nodiscard]] std::optional<Error> output_failure() const { return asker_.output_failure(); }
 
  private:
