@@ -51,7 +51,7 @@ class Filter {
   static Filter parse(std::string_view text, const std::vector<model::Column>& columns);
 
   [[nodiscard]] bool matches(const std::vector<model::Cell>& row) const;
-  /// Does a condition name this column? Words without one look at every column that is there.
+  /// Whether a condition names this column. Words without one look at every column that is there.
   [[nodiscard]] bool names(std::size_t column) const;
   /// Nothing to filter by.
   [[nodiscard]] bool empty() const { return terms_.empty(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where one has been: back and forward, as in a browser. A place is remembered with what its panel
+/// The visited places: back and forward, as in a browser. A place is remembered with what its panel
 /// looked like (scroll, filter), so that going back shows the same picture.
 
 #include <cstddef>

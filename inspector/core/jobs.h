@@ -78,7 +78,7 @@ class Jobs {
   void cancel_slot(const std::string& slot);
   /// Cancels the newest of those that still run. Returns whether there was one.
   bool cancel_newest();
-  /// Has a job said how far it is since the last call?
+  /// Whether a job has said how far it is since the last call.
   bool take_progress() { return has_progress_.exchange(false); }
   /// Does what finished jobs return. True when anything was done.
   bool take_finished();

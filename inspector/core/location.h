@@ -100,7 +100,7 @@ std::string format_location(const Location& location);
 /// "segment 12", for titles.
 std::string describe_thing(const Thing& thing);
 
-/// Has it a scheme, so that it means a page and no location?
+/// Whether it has a scheme, so that it means a page and no location.
 bool is_url(std::string_view text);
 
 /// A command line argument `FILE[#LOCATION]`. A file that is called so is meant, whatever it holds;

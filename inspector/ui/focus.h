@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where keys go that are no command's: to one of the panes, and in it to one of its stops: links,
+/// The target of keys that are no command's: one of the panes, and in it one of its stops: links,
 /// buttons, fields, tables. Tab and Shift+Tab walk from stop to stop, outside the panel the arrows
 /// do, too; Enter or Space does what a click would. Dear ImGui's own walk is not used: it knows no
 /// links, and Ctrl+Tab and Alt are its own there.

@@ -35,7 +35,7 @@ bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float f
 /// Does some of this rectangle of the current window lie where nothing is drawn, and no scrollbar,
 /// of this window or of one around it, brings it into sight?
 bool is_clipped(ImVec2 min, ImVec2 max);
-/// Is what is drawn now between BeginDisabled(true) and its end?
+/// Whether drawing happens between BeginDisabled(true) and its end now.
 bool is_disabled();
 /// Ends writing in a text field; the text that was written stays.
 void leave_text_field();
@@ -50,7 +50,7 @@ void scroll_into_sight(ImVec2 min, ImVec2 max);
 /// set is seen in the next frame.
 void set_tab_order(std::span<const ImGuiID> order);
 std::size_t tab_place(ImGuiID tab);
-/// Does that tab bar still scroll to the tab in front? It needs frames for that.
+/// Whether that tab bar still scrolls to the tab in front. It needs frames for that.
 bool is_tab_bar_moving();
 
 }  // namespace crawlstore::inspector

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kPale = 72;  // of 255: what has left a queue
 
-/// Where a plot with axes has its bars or its line.
+/// The part of a plot with axes that has its bars or its line.
 struct PlotArea {
   ImVec2 low;   // left, top
   ImVec2 high;  // right, bottom

@@ -39,7 +39,7 @@ class Probe {
   [[nodiscard]] const std::vector<ProbeItem>& items() const { return items_; }
   /// The item of that label, or of that text, when no label is it; nullptr = none.
   [[nodiscard]] const ProbeItem* find(std::string_view label) const;
-  /// Does any item's text hold this?
+  /// Whether any item's text holds this.
   [[nodiscard]] bool shows(std::string_view text) const;
 
  private:

@@ -43,7 +43,7 @@ struct Scan {
   std::shared_ptr<RowSelection> into;
 };
 
-/// Were all rows looked at, and what of them could not be read?
+/// The result of a look: whether all rows were looked at, and which of them could not be read.
 struct Looked {
   bool is_whole = false;
   std::vector<Error> problems;

@@ -142,7 +142,7 @@ void draw_swatch(Ui& ui, Colour colour);
 
 // --- where things stand ----------------------------------------------------------------------
 
-/// How wide these are.
+/// The width of these.
 float text_width(std::string_view text);
 float button_width(std::string_view text);
 float choice_width(std::string_view text);

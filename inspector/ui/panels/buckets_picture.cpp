@@ -57,7 +57,7 @@ std::string text_of(const model::BucketColumn& column, const model::BucketBars& 
   return text;
 }
 
-/// Where the bars stand, and how wide they are.
+/// The place of the bars, and their width.
 struct BucketsArea {
   ImVec2 low;
   ImVec2 high;

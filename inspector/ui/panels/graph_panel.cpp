@@ -153,7 +153,8 @@ class GraphPanel final : public Panel {
   }
 
  private:
-  /// So that they are there when a picture is exported: of labels that are not on the screen, too.
+  /// Asks for the letters of labels that are not on the screen, too, so that an exported picture
+  /// has them.
   void want_letters(Ui& ui) const {
     const std::size_t count = std::min(GraphCanvas::kLabelsMax, scene_->ranked.size());
     for (std::size_t i = 0; i < count; ++i) {

@@ -294,7 +294,8 @@ class MapPanel final : public Panel {
                              first_row_);
   }
 
-  /// How much larger cells of a unit each can be than usual, for a small file to fill the panel.
+  /// The factor by which cells of a unit each can be larger than usual, for a small file to fill
+  /// the panel.
   static float enlargement(const Ui& ui, ImVec2 room, std::uint64_t size) {
     // In a small window at twice the scale no room is left.
     const float usual =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where a page waits in a queue, and why it is not next: a field, and the answer below it.
+/// The place of a page in a queue, and the reason that it is not next: a field, and the answer
+/// below it.
 
 #include <cstdint>
 #include <memory>

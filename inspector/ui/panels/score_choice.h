@@ -25,7 +25,7 @@ class ScoreChoice {
   /// The array; empty = none. Until somebody chooses one it is the usual one, if that is there; so
   /// it is when the chosen one is there no more.
   [[nodiscard]] std::string name() const;
-  /// Why an array is not among the choices.
+  /// The reason that an array is not among the choices.
   [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
 
   [[nodiscard]] std::string view_state() const;
