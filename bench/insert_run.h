@@ -37,7 +37,7 @@ class InsertStore {
   virtual void fill(std::span<const std::uint64_t> keys) {
     for (const std::uint64_t key : keys) insert(key);
   }
-  /// True when the key was not there; it is from now on.
+  /// Returns whether the key was not there; it is from now on.
   virtual bool insert(std::uint64_t key) = 0;
   /// Ends the work that is under way; the clock still runs.
   virtual void end() {}

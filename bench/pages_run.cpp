@@ -131,7 +131,7 @@ double generator_seconds(std::uint64_t pages) {
   return process_usage().cpu_seconds - before;
 }
 
-/// How far the build is, for whoever watches, and for the line of JSON.
+/// The progress of the build, for whoever watches, and for the line of JSON.
 class Progress {
  public:
   explicit Progress(Clock::time_point start)

@@ -48,14 +48,14 @@ class PagesStore {
   [[nodiscard]] virtual std::string tuning() const = 0;
   /// A crawled page with all its links.
   virtual void add(const CrawlEvent& event) = 0;
-  /// How often what waited went into the file.
+  /// The number of times that waiting pages went into the file.
   virtual std::uint64_t step_count() = 0;
   /// Everything is in the file, and can be looked up. The clock stops after it.
   virtual void finish() = 0;
   /// Fails when the page is not there.
   virtual FoundPage find(std::string_view url) = 0;
   virtual void out_links(std::uint64_t index, std::vector<std::uint64_t>& links) = 0;
-  /// False where there is no way to know.
+  /// Returns false where there is no way to know.
   virtual bool in_links(std::uint64_t index, std::vector<std::uint64_t>& links) = 0;
   /// Figures that only this store has, after all look-ups.
   virtual nlohmann::ordered_json figures() = 0;

@@ -78,7 +78,7 @@ std::uint64_t own_link(std::uint64_t page, std::uint64_t place, std::uint64_t kn
   return random >> 58 < 44 ? near(page, random, 14, known) : popular(random, known);
 }
 
-/// How many of the siblings of a list begin hosts of their own: the last ones.
+/// The number of siblings of a list that begin hosts of their own: the last ones.
 std::uint64_t new_hosts(std::uint64_t list) {
   const std::uint64_t random = random_of(kNewHosts, list);
   return random % 5 < 2 ? 1 + (random >> 32) % 8 : 0;

@@ -130,7 +130,7 @@ class SeenRun {
   explicit SeenRun(const SeenOptions& options);
 
   void start();
-  /// How many requests come next: at most `most`; 0 = no more.
+  /// The number of requests that come next: at most `most`; 0 = no more.
   [[nodiscard]] std::uint64_t take(std::uint64_t most) const;
   std::uint64_t next_key() { return source_.next_key(); }
   const SeenRequest& next_request() { return source_.next_request(); }

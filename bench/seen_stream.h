@@ -64,7 +64,7 @@ class SeenStream {
     if (is_fresh_) return key_of(fresh_++);
     return key_of(is_skewed_ ? skewed_id(random) : scaled(random, fresh_));
   }
-  /// Was the key of the last next() a fresh one?
+  /// Whether the key of the last next() was a fresh one.
   [[nodiscard]] bool is_fresh() const { return is_fresh_; }
   /// Fresh keys so far.
   [[nodiscard]] std::uint64_t fresh() const { return fresh_; }
