@@ -59,7 +59,7 @@ class ReportedStore {
     }
     return found;
   }
-  /// Does more inside the function.
+  /// Calls more inside the function.
   std::function<void(const Report& report)> also;
   std::vector<std::string> names;
 

@@ -200,7 +200,7 @@ class Allocations : public ::testing::TestWithParam<bool> {
     published_[state.generation] = state.digest;
   }
 
-  /// False when the store is poisoned.
+  /// Returns false when the store is poisoned.
   bool run(World& world, const Step& step) {
     const Calls before = world.log.calls;
     for (int attempt = 0; attempt < 2; ++attempt) {

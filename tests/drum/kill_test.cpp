@@ -64,7 +64,7 @@ struct Acknowledged {
   std::uint64_t round = 0;  // of hosts
 };
 
-/// Where the child kills itself: before the nth call of a kind.
+/// The point where the child kills itself: before the nth call of a kind.
 struct KillPoint {
   CallKind kind{};
   bool superblock = false;

@@ -61,7 +61,7 @@ Bytes with_queue_fragment(Change change) {
   return bytes;
 }
 
-/// How entries are written.
+/// The form in which entries are written.
 struct QueueShape {
   std::uint64_t first_page = 0;
   std::uint8_t order_shift = 0;

@@ -74,7 +74,7 @@ std::vector<PageRecord> sample() {
   return records;
 }
 
-/// Where a column of the sample is described.
+/// The place where a column of the sample is described.
 constexpr std::size_t column(RecordColumnId id) {
   return 16 + 16 * static_cast<std::size_t>(id);
 }

@@ -68,7 +68,7 @@ class PartEncoder {
     const auto place = std::mismatch(from, bytes_.data() + end, base_.data() + begin).first;
     return begin + static_cast<std::size_t>(place - from);
   }
-  /// Where the change ends that begins here: no further than many zeros, which are a line.
+  /// The end of the change that begins here: no further than many zeros, which are a line.
   [[nodiscard]] std::size_t end_of_change(std::size_t begin, std::size_t end) const {
     std::size_t last = begin;
     for (std::size_t at = begin; at < end && at <= last + kNearBytes; ++at) {

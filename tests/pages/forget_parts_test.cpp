@@ -259,7 +259,7 @@ bool is_private(std::string_view url) {
   return url.find("/private-8d1f/") != std::string_view::npos;
 }
 
-/// How many dictionaries of URLs hold a word of those that are private.
+/// The number of dictionaries of URLs that hold a word of those that are private.
 std::uint64_t count_private_dictionaries(const MemoryStore& store) {
   const auto reader = must(container::Reader::open(
       std::shared_ptr<Storage>(open_memory_storage(store.file(), OpenMode::kRead)), {}));

@@ -38,7 +38,8 @@ std::string words(const PageInfo* older, const PageInfo* newer, const PageFields
   return said(older) + " > " + said(newer) + " " + fields.text();
 }
 
-/// How pages are known. In one store a URL that was forgotten and came up again is another page.
+/// The names by which pages are known. In one store a URL that was forgotten and came up again is
+/// another page.
 class Names {
  public:
   Names(const PageView& view, bool by_url) : view_(view), by_url_(by_url) {}

@@ -76,7 +76,7 @@ TEST(SeededHash, IsAnotherInEachTable) {
   EXPECT_NE(hashes[0](1), hashes[1](1));
 }
 
-/// So many changes that all is rewritten some times, beside a reference.
+/// The changes are so many that all is rewritten some times, beside a reference.
 TEST(PageQueue, ForgetsChangesWhenTheyAreMany) {
   constexpr std::uint64_t kPages = 100'000;
   MemorySink sink;

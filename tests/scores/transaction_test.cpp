@@ -72,7 +72,7 @@ struct Parts {
     const std::vector<float> worth(view.info().page_count, 1.0F);
     must(store_scores(*store, "own", view, worth));
   }
-  /// How many of the four changes the newest generation shows.
+  /// The number of the four changes that the newest generation shows.
   [[nodiscard]] int shown(std::uint64_t key) {
     const auto view = view_of(*store);
     std::uint64_t waiting = 0;

@@ -64,9 +64,9 @@ class CrashImageBuilder {
   CrashImageBuilder(const DiskModel& model, std::uint64_t seed);
 
   [[nodiscard]] const std::vector<Effect>& effects() const { return effects_; }
-  /// True when an unsynced effect changes the file's length.
+  /// Whether an unsynced effect changes the file's length.
   [[nodiscard]] bool changes_length() const { return changes_length_; }
-  /// True when the write would change the sector (bytes past the end count as zero).
+  /// Whether the write would change the sector (bytes past the end count as zero).
   [[nodiscard]] bool sector_differs(const Piece& piece, std::uint64_t sector) const;
 
   /// Builds an image. Returns its hash, over the bytes and the length. The same bytes have the same

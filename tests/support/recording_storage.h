@@ -108,7 +108,7 @@ class Recorder {
   /// Starts a plan, or ends it. The count of calls starts at 0.
   void inject(const FailurePlan& plan);
   void stop_injecting();
-  /// True when the present plan has made a call fail.
+  /// Whether the present plan has made a call fail.
   [[nodiscard]] bool has_injected() const;
   /// Calls of the plan's kinds since inject(); without a plan, of all kinds since the beginning.
   [[nodiscard]] std::uint64_t call_count() const;

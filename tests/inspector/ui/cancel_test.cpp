@@ -21,7 +21,7 @@ using inspector::AppOptions;
 using inspector::Event;
 using inspector::Platform;
 
-/// Where a job waits: in the call with which it wakes the window.
+/// The gate at which a job waits: in the call with which it wakes the window.
 class Gate {
  public:
   /// For whoever comes after `count` others.
