@@ -241,7 +241,7 @@ double rate(const Run& run) {
   return run.requests_per_second;
 }
 
-/// The work of each round in this mode over that of the writer alone: they stand beside each other,
+/// The work of each round in this mode over that of the writer alone. They stand beside each other,
 /// so the other load of the machine counts less.
 double median_of_rounds(const std::vector<Run>& alone, const std::vector<Run>& others) {
   std::vector<double> ratios;

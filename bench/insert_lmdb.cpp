@@ -2,7 +2,8 @@
 //
 // LMDB, key by key: one put that says whether the key was there, which is faster than a get and a
 // put. The tuning is that for the batches of seen_lmdb.cpp (no syncs, no locks, writable map, no
-// read-ahead, keys as packed duplicates); a transaction each --batch requests, by default 100,000.
+// read-ahead, keys as packed duplicates). There is a transaction each --batch requests, by default
+// 100,000.
 
 #include <array>
 #include <bit>

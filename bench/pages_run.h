@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The shared parts of drivers of page databases: the made-up crawl of pages_stream.h goes into a
-/// new store, page after page; then random pages are looked up, and compared with the crawl.
+/// The shared parts of drivers of page databases. The made-up crawl of pages_stream.h goes into a
+/// new store, page after page. Then random pages are looked up, and compared with the crawl.
 ///
 /// A driver is a PagesStore; pages_main() does the rest and prints a line of JSON.
 /// Errors: fail(). Threads: one.

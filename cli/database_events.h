@@ -18,8 +18,8 @@
 /// A page to which a redirect led first is named by that redirect, which takes the links of its
 /// source until that page is told: there a kill can leave some missing, too.
 ///
-/// The first and last time, the count and the changes of crawls are kept, not the times between:
-/// those have the time of the last, and a change is a made-up hash. Crawls of a page beyond
+/// The first and last time, the count and the changes of crawls are kept, not the times between.
+/// Those have the time of the last, and a change is a made-up hash. Crawls of a page beyond
 /// kCrawlsMax are left out, and so are failures in a row beyond that. Scores of links to pages that
 /// are known already, and times of failures, are not in a database. Threads: one. Memory: two pages
 /// with their links, and the URLs of a piece of these.

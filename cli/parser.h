@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The options and arguments that a verb takes from the command line, in words of our own: CLI11
+/// The options and arguments that a verb takes from the command line, in words of our own. CLI11
 /// takes seconds to compile, so that one source alone sees it. Threads: for the main thread.
 
 #include <functional>

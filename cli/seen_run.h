@@ -4,8 +4,8 @@
 /// The work of `seen` between opening and closing the store: lines in, verdicts out.
 ///
 /// Two threads: this one reads lines and makes their keys, while SeenAsker asks for those before on
-/// another. Waiting lines are merged and printed when a pause of the input does so, too, and at the
-/// end of the inputs or when a signal asks to stop.
+/// another. Waiting lines are also merged and printed when the input pauses, at its end, and when a
+/// signal asks to stop.
 
 #include <chrono>
 #include <cstdint>

@@ -87,7 +87,7 @@ class EventBatch {
   std::vector<EventLink> links_;
 };
 
-/// The length of the message that `bytes` begin with, as far as they tell: if it is more than there
+/// The length of the message that `bytes` begin with, as far as they tell. If it is more than there
 /// are, so many are needed to go on; otherwise it is the whole length. A multiple of 8, at least 8.
 ///   errors  kSegmentInvalid: more segments or bytes than a message may have
 Result<std::uint64_t> message_bytes(std::span<const std::byte> bytes);

@@ -60,10 +60,10 @@ struct EgoGraphOptions {
   std::optional<ScoreView> scores = std::nullopt;
 };
 
-/// Pages around a page. If there are more neighbours than room, those with the best scores come, of
-/// at most 10,000 (200 and more: 50 for each there is room for) that are looked at. Each level
-/// leaves room for the next ones, and has after all the room that these do not need: the budget is
-/// used up as long as there are pages within the depth. All links among the nodes are edges.
+/// Pages around a page. If there are more neighbours than room, those with the best scores come. At
+/// most 10,000 are looked at (200 and more: 50 for each there is room for). Each level leaves room
+/// for the next ones, and has after all the room that these do not need. So the budget is used up
+/// as long as there are pages within the depth. All links among the nodes are edges.
 ///   errors  kInvalidArgument: no page has this index; kTypeMismatch: the scores are of hosts or
 ///           domains; kCancelled; of damage
 ///   cost    links and a record of each node, a record or score of each neighbour that is looked at
@@ -71,7 +71,7 @@ Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
                             const EgoGraphOptions& options, const PagesProgress& progress);
 
 /// Hosts around a host: an edge stands for all links between pages of two hosts. The first
-/// host_pages_max pages of a host are looked at, and the first 1,000 links of a page; if there are
+/// host_pages_max pages of a host are looked at, and the first 1,000 links of a page. If there are
 /// more hosts than room, those with most links come. Edges are those of the hosts that were looked
 /// at: not those among hosts at the last level.
 ///   errors  kInvalidArgument: no page is of this host; kCancelled; of damage

@@ -26,7 +26,7 @@ constexpr std::uint64_t kRounds = 100;
 /// With fewer nodes each pushes every other; with more, those near it.
 constexpr std::size_t kAllPairsMax = 500;
 /// The distance that nodes want from each other, times the square root of their number, in a square
-/// of the side 1: so much of it stays free that few are pushed against its border.
+/// of the side 1. So much of it stays free that few are pushed against its border.
 constexpr double kDistance = 0.4;
 
 /// The square around (0, 0) with the side 1.

@@ -26,7 +26,7 @@ struct ScoresDiffOptions {
 
 /// Adds the table `scores` to the document of a DiffView: one row an array of either state, by
 /// database and name, and makes its field `differs` true where one differs. Compared are the values
-/// alone, not how an array came about. A score that an array does not have counts as 0: a score
+/// alone, not how an array came about. A score that an array does not have counts as 0. A score
 /// that one alone has, and that is not 0, was added or is gone; only one that both have has
 /// changed. Pages, hosts and domains are known as diff_pages() knew the pages: by index, or by URL
 /// and name.

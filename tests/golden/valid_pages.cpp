@@ -194,8 +194,8 @@ std::vector<std::byte> dense_graph_file() {
   return graph_of(rows, true);
 }
 
-/// A file like two_link_blocks_file(), of 66 dense blocks: the second row of the first one refers
-/// to the first, and the third is the same; the row of page 12 takes two blocks, and 62 are without
+/// A file like two_link_blocks_file(), of 66 dense blocks. The second row of the first one refers
+/// to the first, and the third is the same. The row of page 12 takes two blocks, and 62 are without
 /// bytes.
 std::vector<std::byte> dense_blocks_file() {
   CraftedFile file(graph_of({{5, {3, 6, 7, 8, 9, 10, 199}},

@@ -42,7 +42,7 @@ WARM_S, QUIET_S, LINE_S = 110, 15, 10
 # The growth that is allowed at the end. The commit loop, one thread a core and those that gRPC
 # keeps for a minute or so are threads, and grow with the load of the moment; sockets of killed
 # clients may last for some seconds. 32 MiB of the memory are a DRUM's, which fills and is merged,
-# of each of two crawls; the allocator keeps what a thousand streams had, in an arena for each
+# of each of two crawls. The allocator keeps what a thousand streams had, in an arena for each
 # thread.
 THREADS_MORE, FDS_MORE = 8, 4
 RSS_MORE, RSS_FACTOR = 64 << 20, 1.15

@@ -266,7 +266,7 @@ Result<void> PageQueue::write_changes() {
 }
 
 /// Goes on with a rewrite, or begins it. The call does not tell of its failures: all that was asked
-/// for is done by then and none of it is lost; a caller that repeats a take() because of an error
+/// for is done by then and none of it is lost. A caller that repeats a take() because of an error
 /// would take others. A full disk is what the next commit tells of, if it is still full then, and
 /// damage what a take() does that comes to it. There will be another try when twice as much is
 /// stale.

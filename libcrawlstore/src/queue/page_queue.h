@@ -21,8 +21,8 @@ namespace crawlstore::queue {
 ///
 /// A page that waits has an entry. One that gets another priority, or waits no more without having
 /// been taken, leaves a *stale* entry behind, which stays where it is. The present state of such a
-/// page, its order or kQueueGone, is a *change*. The entry of a page without a change is true; of
-/// all others the one is true that its change names, once. So a stale entry costs a look-up in
+/// page, its order or kQueueGone, is a *change*. The entry of a page without a change is true. For
+/// all others the one that the change names is true, once. So a stale entry costs a look-up in
 /// memory when it comes up. When changes are many all runs are rewritten, step by step with what
 /// comes and leaves, which ends those that were there when it began.
 ///

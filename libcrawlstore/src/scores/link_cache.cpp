@@ -2,7 +2,7 @@
 //
 // Invariants: a task is four blocks of sources, and one worker's, so no two workers count or place
 // the links of one cell. The counts of the first pass bound the writes of the second one, for a
-// mapped file can change between them; then the build fails, and nothing was written elsewhere.
+// mapped file can change between them. Then the build fails, and nothing was written elsewhere.
 #include "scores/link_cache.h"
 
 #include <algorithm>
