@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What compaction costs a crawl that goes on: compact_beside FILE [PAGES [ROUNDS]].
+// The cost of compaction for a crawl that goes on: compact_beside FILE [PAGES [ROUNDS]].
 //
 // Makes a store of PAGES pages (default 1,000,000) of the made-up crawl, and forgets the pages of
 // half of the hosts, so that much of the file is free. Each run has a copy of it:

@@ -91,7 +91,7 @@ def table(lines):
 
 
 def drop_caches():
-    """What is read next comes from the disk, if we may say so."""
+    """Makes the next reads come from the disk, if we may say so."""
     os.sync()
     try:
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n", encoding="ascii")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the verbs of bench/compare share: numbers, failures, packages of peers, the build, runs."""
+"""The shared parts of bench/compare's verbs: numbers, failures, packages of peers, the build,
+runs."""
 
 import argparse
 import functools
@@ -38,7 +39,7 @@ def parse_cap(text):
 
 
 def add_run_options(verb, packages, things):
-    """What every comparison of stores asks; `things` are what they write."""
+    """Adds the options of every comparison of stores; `things` are what they write."""
     verb.add_argument("--peers", type=functools.partial(parse_peers, packages),
                       default=list(packages), metavar="A,B",
                       help=f"all (default), none, or of: {', '.join(packages)}")
@@ -121,7 +122,7 @@ def stop_group(process):
 
 
 def explain(code, errors):
-    """What a run that failed is told to have failed of."""
+    """Returns the reason that a failed run is told to have."""
     text = re.sub(r"peak memory of the group.*", "", errors).strip().split("\n")[-1]
     if code in (137, -signal.SIGKILL):
         text = "killed; under a memory cap that means: it needs more memory"

@@ -28,7 +28,7 @@ def import_words(program, form, folder, store):
 
 
 def tasks(program, folder):
-    """What a crawlstore is measured at: name, words, the file of text."""
+    """The measured forms of crawlstore: name, words, the file of text."""
     for form in FORMATS:
         yield f"import {form}", import_words(program, form, folder, folder / "new"), folder / form
     for form in FORMATS:

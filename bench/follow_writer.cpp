@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an inspector that follows costs a writer: follow_writer FILE [ROUNDS [SECONDS]].
+// Measures what an inspector that follows costs a writer: follow_writer FILE [ROUNDS [SECONDS]].
 //
 // A writer takes requests as fast as it can, commits after each 900,000 (about 20 times a second on
 // the machine of README.md), merges as it does on its own, and stops after SECONDS; keys are drawn
@@ -77,7 +77,7 @@ double processor_seconds() {
 enum class Mode : std::uint8_t { kAlone, kWatched, kLeft };
 constexpr std::array<std::string_view, 3> kModes{"alone", "watched", "left"};
 
-/// What the two processes tell the one that started them, and each other.
+/// The messages of the two processes to the one that started them, and to each other.
 struct Shared {
   std::atomic<bool> is_over{false};
   std::atomic<std::uint64_t> generation{0};  // whose time is known
@@ -241,8 +241,8 @@ double rate(const Run& run) {
   return run.requests_per_second;
 }
 
-/// Of each round what this mode did over what the writer did alone: they stand beside each other,
-/// so what else the machine does counts less.
+/// The work of each round in this mode over that of the writer alone. They stand beside each other,
+/// so the other load of the machine counts less.
 double median_of_rounds(const std::vector<Run>& alone, const std::vector<Run>& others) {
   std::vector<double> ratios;
   ratios.reserve(alone.size());

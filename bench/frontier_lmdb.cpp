@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A frontier in LMDB as Aduana has it: all items in one tree by priority, which is scanned past the
-// items of hosts that may not be visited yet, whose times are in RAM. What is taken moves to a
-// table of leases, in the same transaction. A transaction a call, synced. Tuned: keys of 13 bytes,
+// items of hosts that may not be visited yet, whose times are in RAM. A taken item moves to a table
+// of leases, in the same transaction. A transaction a call, synced. Tuned: keys of 13 bytes,
 // batches in order, hosts by number, whose keys are in a third table, one cursor a transaction, no
 // locks, no read-ahead.
 

@@ -2,8 +2,8 @@
 //
 // A frontier in RocksDB as URLFrontier has it: an item is a key that begins with its queue and goes
 // on with its place in it; queues stand in a ring in RAM, which turns as they are visited, with
-// their times; leases are in RAM, and lost in a crash, so a take writes nothing. What is finished
-// is deleted. One write batch a call, with a synced log. Better than there: no table of known URLs,
+// their times; leases are in RAM, and lost in a crash, so a take writes nothing. A finished item is
+// deleted. One write batch a call, with a synced log. Better than there: no table of known URLs,
 // and keys of the queue and 13 bytes. Tuned: universal compaction on a second thread, LZ4, blocks
 // of 4 KiB, checksums not verified, one iterator a take that seeks the queues in order. Opening
 // reads all keys, to know which queues there are.

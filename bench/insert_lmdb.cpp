@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // LMDB, key by key: one put that says whether the key was there, which is faster than a get and a
-// put. As tuned for the batches of seen_lmdb.cpp (no syncs, no locks, writable map, no read-ahead,
-// keys as packed duplicates); a transaction each --batch requests, by default 100,000.
+// put. The tuning is that for the batches of seen_lmdb.cpp (no syncs, no locks, writable map, no
+// read-ahead, keys as packed duplicates). There is a transaction each --batch requests, by default
+// 100,000.
 
 #include <array>
 #include <bit>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The URL-seen stream, one key at a time: is it new? The next request comes when the answer is
-/// there. What all drivers of `bench/compare insert` share.
+/// there. The shared parts of all drivers of `bench/compare insert`.
 ///
 /// With --stored N the store has N keys before the clock starts; repeats are drawn over all.
 /// Threads: one.
@@ -37,7 +37,7 @@ class InsertStore {
   virtual void fill(std::span<const std::uint64_t> keys) {
     for (const std::uint64_t key : keys) insert(key);
   }
-  /// True when the key was not there; it is from now on.
+  /// Returns whether the key was not there; it is from now on.
   virtual bool insert(std::uint64_t key) = 0;
   /// Ends the work that is under way; the clock still runs.
   virtual void end() {}

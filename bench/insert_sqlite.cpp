@@ -64,7 +64,7 @@ class SqliteStore final : public InsertStore {
     }
     return statement;
   }
-  /// Is there a row?
+  /// Returns whether there is a row.
   bool step(sqlite3_stmt* statement, std::uint64_t key) {
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(key));
     const int code = sqlite3_step(statement);

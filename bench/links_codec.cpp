@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What link runs cost on real graphs: links_codec [FOLDER].
+// The cost of link runs on real graphs: links_codec [FOLDER].
 //
 // Each graph of FOLDER (*.adj.zst) in its own order and in the order of a crawl (pages numbered as
 // they are first seen, breadth first from page 0, then from the next unseen page), its links as

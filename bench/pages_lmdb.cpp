@@ -55,7 +55,7 @@ std::uint64_t load_index(const MDB_val& value) {
   return index;
 }
 
-/// What is known of a page, without its URL. Written as far as Aduana does.
+/// The data about a page, without its URL. Written as far as Aduana does.
 struct Info {
   std::uint64_t linked_from = 0;
   std::uint64_t depth = 0;

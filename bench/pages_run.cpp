@@ -102,7 +102,7 @@ class Crawl {
   }
   [[nodiscard]] std::uint64_t page_count() const { return page_; }
   [[nodiscard]] std::uint64_t link_count() const { return link_count_; }
-  /// Of pages and links, as often as they were named.
+  /// The bytes of URLs of pages and links, counted as often as they were named.
   [[nodiscard]] std::uint64_t url_bytes() const { return url_bytes_; }
   [[nodiscard]] PagesStream& stream() { return stream_; }
 
@@ -123,7 +123,7 @@ class Crawl {
   std::uint64_t url_bytes_ = 0;
 };
 
-/// What making the crawl costs, without a store: subtract it to see the store alone.
+/// The time that making the crawl costs, without a store: subtract it to see the store alone.
 double generator_seconds(std::uint64_t pages) {
   Crawl crawl;
   const double before = process_usage().cpu_seconds;
@@ -131,7 +131,7 @@ double generator_seconds(std::uint64_t pages) {
   return process_usage().cpu_seconds - before;
 }
 
-/// How far the build is, for whoever watches, and for the line of JSON.
+/// The progress of the build, for whoever watches, and for the line of JSON.
 class Progress {
  public:
   explicit Progress(Clock::time_point start)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the drivers of page databases share: the made-up crawl of pages_stream.h goes into a new
-/// store, page after page; then random pages are looked up, and compared with the crawl.
+/// The shared parts of drivers of page databases. The made-up crawl of pages_stream.h goes into a
+/// new store, page after page. Then random pages are looked up, and compared with the crawl.
 ///
 /// A driver is a PagesStore; pages_main() does the rest and prints a line of JSON.
 /// Errors: fail(). Threads: one.
@@ -30,7 +30,7 @@ struct PagesRunOptions {
   std::uint64_t lookups = 20000;
 };
 
-/// What a look-up of a URL finds.
+/// The result of a look-up of a URL.
 struct FoundPage {
   std::uint64_t index = 0;
   std::uint64_t crawl_count = 0;
@@ -48,14 +48,14 @@ class PagesStore {
   [[nodiscard]] virtual std::string tuning() const = 0;
   /// A crawled page with all its links.
   virtual void add(const CrawlEvent& event) = 0;
-  /// How often what waited went into the file.
+  /// The number of times that waiting pages went into the file.
   virtual std::uint64_t step_count() = 0;
   /// Everything is in the file, and can be looked up. The clock stops after it.
   virtual void finish() = 0;
   /// Fails when the page is not there.
   virtual FoundPage find(std::string_view url) = 0;
   virtual void out_links(std::uint64_t index, std::vector<std::uint64_t>& links) = 0;
-  /// False where there is no way to know.
+  /// Returns false where there is no way to know.
   virtual bool in_links(std::uint64_t index, std::vector<std::uint64_t>& links) = 0;
   /// Figures that only this store has, after all look-ups.
   virtual nlohmann::ordered_json figures() = 0;

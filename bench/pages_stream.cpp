@@ -16,7 +16,7 @@ constexpr std::size_t kWords = 4096;
 /// 24-quantiles of the out-degrees of cnr-2000; the last one is what pages that list others have.
 constexpr std::array<std::uint8_t, PagesStream::kListPages> kDegrees{
     0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 11, 12, 16, 23, 31, 33, 34};
-/// What these have beside the pages that they list.
+/// The links that these have beside the pages that they list.
 constexpr std::array<std::uint8_t, 16> kMoreLinks{0,  0,  0,  0,  0,  0,  2,  4,
                                                   10, 18, 24, 30, 36, 45, 60, 240};
 
@@ -60,7 +60,7 @@ std::uint64_t list_of(std::uint64_t page) {
   return (page - 1) / PagesStream::kSiblings;
 }
 
-/// What all pages of a list link to. `host`: the first page of theirs.
+/// The pages that all pages of a list link to. `host`: the first page of theirs.
 std::uint64_t menu_link(std::uint64_t list, std::uint64_t place, std::uint64_t host,
                         std::uint64_t known) {
   const std::uint64_t random = random_of(kMenu, list, place);
@@ -78,7 +78,7 @@ std::uint64_t own_link(std::uint64_t page, std::uint64_t place, std::uint64_t kn
   return random >> 58 < 44 ? near(page, random, 14, known) : popular(random, known);
 }
 
-/// How many of the siblings of a list begin hosts of their own: the last ones.
+/// The number of siblings of a list that begin hosts of their own: the last ones.
 std::uint64_t new_hosts(std::uint64_t list) {
   const std::uint64_t random = random_of(kNewHosts, list);
   return random % 5 < 2 ? 1 + (random >> 32) % 8 : 0;

@@ -58,7 +58,7 @@ class PagesStream {
 
   PagesStream();
 
-  /// How many pages are known when so many were crawled.
+  /// The number of pages that are known when so many were crawled.
   static std::uint64_t known_pages(std::uint64_t crawled) {
     return crawled == 0 ? 0 : kSiblings * ((crawled - 1) / kListPages + 1) + 1;
   }

@@ -4,11 +4,11 @@
 /// An answer to the paper's open question, how T quickheaps side by side can have even work: a
 /// quickheap that partitions ahead of need, a bounded number of comparisons in each extraction.
 ///
-/// As in a quickheap pivots cut the entries into chunks that ascend and are not sorted inside. A
-/// chunk of c entries behind d others is due when c > 2(d + R): then it is halved, so that pivots
-/// lie at about R, 2R, 4R and so on before they are needed. A split goes on where it
+/// Pivots cut the entries, like those of a quickheap, into chunks that ascend and are not sorted
+/// inside. A chunk of c entries behind d others is due when c > 2(d + R): then it is halved, so
+/// that pivots lie at about R, 2R, 4R and so on before they are needed. A split goes on where it
 /// stopped; meanwhile what is inserted into the chunk joins those that were not compared yet.
-/// Nearer chunks come first. What is not ready when it is needed is finished at once.
+/// Nearer chunks come first. A chunk that is not ready when it is needed is finished at once.
 ///
 /// Chunks are arrays of their own. In the paper's circular array a split that waits would be two
 /// more borders that insertion moves, with an entry each, but without comparisons.

@@ -96,7 +96,7 @@ class PaperQueue {
   /// The same, ascending.
   virtual std::vector<PaperEntry> extract_sorted(std::size_t count);
   [[nodiscard]] virtual std::size_t size() const = 0;
-  /// What is wrong with the structure; nothing, if all is well.
+  /// Returns the fault of the structure; nothing, if all is well.
   [[nodiscard]] virtual std::string check() const = 0;
 
   [[nodiscard]] const PaperWork& work() const { return work_; }

@@ -79,7 +79,7 @@ class PaperQuickheap final : public PaperQueue {
   }
 
  private:
-  /// Of places below 2 * capacity_, which all are.
+  /// The cell of a place below 2 * capacity_, which all are.
   [[nodiscard]] std::size_t cell(std::size_t place) const {
     return place < capacity_ ? place : place - capacity_;
   }

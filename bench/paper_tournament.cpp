@@ -5,8 +5,8 @@
 // it, and no key of the winner is greater than one of the loser. The last key of an item is its
 // greatest, so that the paper's MIN is at hand: it is known after each match without a comparison.
 //
-// Errata: the paper's figure 2 takes places for ids. Of equal keys it keeps more or fewer than n;
-// here a match counts, and each item has n. Keys that fill no item wait in rest_.
+// Errata: the paper's figure 2 takes places for ids. Among equal keys it keeps more or fewer than
+// n; here a match counts, and each item has n. Keys that fill no item wait in rest_.
 //
 // Blocks: items of n >= a block start in a block of their own, smaller ones share blocks; winners_
 // and leaves_ are on the disk as well, for with a small n they are as large as the keys.
@@ -179,8 +179,8 @@ class PaperTournament final : public PaperQueue {
     touch_item(high, Use::kWrite);
   }
 
-  /// Of two items, of which `low` has the lower last key, gives the lowest n keys to `low`. The
-  /// last key of `high` is the greatest of all and stays.
+  /// Gives the lowest n keys of two items to `low`, which has the lower last key. The last key of
+  /// `high` is the greatest of all and stays.
   ///   returns  false: nothing changed
   bool split(std::span<PaperEntry> low, std::span<PaperEntry> high) {
     pool_.assign(low.begin(), low.end());

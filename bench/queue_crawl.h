@@ -17,7 +17,7 @@
 
 namespace crawlstore::bench {
 
-/// Which pages are inserted, with which priorities.
+/// The pages that are inserted, and their priorities.
 class QueueInput {
  public:
   QueueInput() = default;

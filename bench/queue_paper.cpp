@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the queues of the paper cost, in comparisons and blocks, alone and side by side:
+// The cost of the paper's queues, in comparisons and blocks, alone and side by side:
 //
 //   queue_paper cycles ENGINE ENTRIES R PERCENT   one queue; so much of it in memory, 0 = no disk
 //   queue_paper queues ENGINE ENTRIES R T         T queues: balance of their work, errors of rank
 //   queue_paper time ENGINE ENTRIES R T           T queues in T threads
 //
 // A cycle takes R entries and inserts them again, later by a random number from all of the range
-// that the first ones have. Of T queues each gives R/T and gets R/T of them, at random. Cycles are
+// that the first ones have. Each of T queues gives R/T and gets R/T of them, at random. Cycles are
 // counted once a tenth of the entries was taken, until another tenth was, and five at least.
 #include <algorithm>
 #include <barrier>
@@ -146,7 +146,7 @@ class Balance {
   std::uint64_t most_ = 0;
 };
 
-/// What is in all queues, to find the ranks of what was taken.
+/// The entries in all queues, to find the ranks of those that were taken.
 class Ranks {
  public:
   void insert(Entries entries) {
@@ -265,8 +265,8 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// As the paper's program: each queue gets again what it gave. Threads wait for each other after
-/// each cycle.
+/// Runs like the paper's program: each queue gets again what it gave. Threads wait for each other
+/// after each cycle.
 void run_time(const Run& run, nlohmann::ordered_json& line) {
   const auto queues = make_queues(run);
   std::barrier meet(static_cast<std::ptrdiff_t>(queues.size()));

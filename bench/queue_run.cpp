@@ -109,7 +109,7 @@ class Spending {
   std::clock_t cpu_ = std::clock();
 };
 
-/// What a run finds out.
+/// The findings of a run.
 struct Outcome {
   double build_seconds = 0;
   double cycle_seconds = 0;

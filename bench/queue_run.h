@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What all drivers of queues share: the pages, the clock, the sum that shows which pages left in
-/// which order, and the one line of JSON.
+/// The shared parts of all drivers of queues: the pages, the clock, the sum that shows which pages
+/// left in which order, and the one line of JSON.
 ///
 /// ENTRIES pages, in random order, are inserted in batches. Then cycles: the BATCH first are taken,
 /// in order, and come back with new priorities, until TAKE were taken. The clock runs while the
@@ -21,9 +21,9 @@
 ///               Pages are numbered as they are first inserted. A link to a page of host k adds
 ///               Pareto(1.1) / sqrt(k) to its priority, a float as scores are: its first link, and
 ///               one each time that it is inserted again. Hosts are 1 to 65,536, and k has 1/k of
-///               the pages of host 1. Which pages are inserted again is uniform, so by hosts it is
-///               as skewed. crawlstore's queue is a set; on top of the others, whose pages cannot
-///               be changed, there is LazyQueue (queue_crawl.h), whose time counts.
+///               the pages of host 1. The choice of pages to insert again is uniform, so by hosts
+///               it is as skewed. crawlstore's queue is a set; on top of the others, whose pages
+///               cannot be changed, there is LazyQueue (queue_crawl.h), whose time counts.
 ///
 /// COMMIT says when a queue commits that can: `million`, each 2^20 pages that were inserted, or
 /// `cycle`, each cycle as well; and at the end.

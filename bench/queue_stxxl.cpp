@@ -50,7 +50,7 @@ std::unique_ptr<BenchQueue> make() {
 
 std::unique_ptr<BenchQueue> open(const QueueOptions& options) {
   omp_set_num_threads(1);
-  // What it tells goes to standard output and into files of the current folder.
+  // Its messages go to standard output and into files of the current folder.
   std::cout.rdbuf(std::cerr.rdbuf());
   ::setenv("STXXLLOGFILE", "/dev/null", 1);
   ::setenv("STXXLERRLOGFILE", "/dev/null", 1);

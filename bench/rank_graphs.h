@@ -42,7 +42,7 @@ void write_scores(const std::string& path, std::span<const double> scores);
 /// Empty where there is no such file.
 std::vector<double> read_scores(const std::string& path);
 
-/// How far scores are from a reference.
+/// The distance of scores from a reference.
 struct Distance {
   double l1 = 0;
   double top_error = 0;  ///< greatest relative error among the 1,000 best of the reference

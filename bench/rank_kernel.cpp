@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an iteration of PageRank costs: rank_kernel [PAGES [LINKS A PAGE]]; 10,000,000 and 9.05.
+// The cost of an iteration of PageRank: rank_kernel [PAGES [LINKS A PAGE]]; 10,000,000 and 9.05.
 //
 // Made graphs of rank_graphs.h, `local` in its own order, and `shuffled`. For each, by threads:
 // building the cache from rows in memory, PageRank to 1e-6, and beside each iteration of it one of

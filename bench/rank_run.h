@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the drivers of PageRank share: FOLDER, as rank_make leaves it, and the line of JSON that
-/// each prints. igraph leaves `reference` in FOLDER, double by double, and those that run
+/// The shared parts of PageRank's drivers: FOLDER, as rank_make leaves it, and the line of JSON
+/// that each prints. igraph leaves `reference` in FOLDER, double by double, and those that run
 /// later tell how far they are from it.
 ///
 /// Errors: fail(). Threads: one.

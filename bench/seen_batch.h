@@ -28,7 +28,7 @@ class SeenBatch {
   /// Sorts; afterwards keys() and values() are those of the distinct keys, ascending.
   void sort();
   [[nodiscard]] std::span<const std::uint64_t> keys() const { return distinct_keys_; }
-  /// As the first request of each key brought them; empty in variant "key".
+  /// The values that the first request of each key brought; empty in variant "key".
   [[nodiscard]] std::span<const std::uint64_t> values() const { return distinct_values_; }
   /// was_there[i] != 0: keys()[i] was known before this batch.
   [[nodiscard]] std::span<std::uint8_t> was_there() { return was_there_; }
@@ -62,7 +62,7 @@ class SortedStore {
 
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual std::string version() const = 0;
-  /// What was set, in words, for the line of JSON.
+  /// The settings in words, for the line of JSON.
   [[nodiscard]] virtual std::string tuning() const = 0;
   /// Says which of the ascending, distinct keys were there, and inserts the others; `values` is
   /// empty in variant "key".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the drivers of RocksDB and LevelDB share: their interfaces are alike.
-/// Ownership: nothing is kept. Threads: one.
+/// The shared parts of the drivers of RocksDB and LevelDB: their interfaces are alike. Ownership:
+/// nothing is kept. Threads: one.
 
 #include <cstdint>
 #include <cstring>

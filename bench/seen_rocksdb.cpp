@@ -6,8 +6,8 @@
 // bytes that RocksDB adds to a key), blocks of 16 KiB, no filters (an iterator has no use for
 // them), checksums of blocks not verified, no performance counters. Slower at 5 million requests in
 // batches of 300,000: write batches without log about 1.6 times, levelled compaction 1.4, MultiGet
-// with Bloom filters 1.5, a seek a key 3.5 times. What sweeps through the files is left to the
-// kernel's page cache; the block cache is 1/32 of a memory cap.
+// with Bloom filters 1.5, a seek a key 3.5 times. Sweeps through the files are left to the kernel's
+// page cache; the block cache is 1/32 of a memory cap.
 
 #include <memory>
 #include <string>

@@ -191,7 +191,7 @@ void SeenRun::finish(std::uint64_t dropped_count) {
   used_.cpu_seconds -= before_.cpu_seconds;
   answers_.count += dropped_count;
   if (dropped_count != 0) answers_.sum = source_.expected().sum;
-  // What is left of a window at the end belongs to the one before it, unless it is most of one.
+  // The rest of a window at the end belongs to the one before it, unless it is most of one.
   const std::uint64_t last = readings_.empty() ? 0 : readings_.back().answered;
   if (last != 0 && answers_.count - last < options_.window / 2) readings_.pop_back();
   readings_.push_back({source_.expected().count, answers_.count, seconds_});
@@ -219,8 +219,8 @@ double SeenRun::seconds_now() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-/// What making and adding up the requests costs, without a store: subtract it to see the store
-/// alone.
+/// The time that making and adding up the requests costs, without a store: subtract it to see the
+/// store alone.
 double SeenRun::generator_seconds() const {
   SeenSource source(options_);
   const auto start = Clock::now();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What all URL-seen drivers share: the command line, the requests, the clock, the proof that the
-/// answers are right, and the one line of JSON.
+/// The shared parts of all URL-seen drivers: the command line, the requests, the clock, the proof
+/// that the answers are right, and the one line of JSON.
 ///
 ///   SeenRun run(options);                 // the store is open by now
 ///   run.start();
@@ -55,7 +55,7 @@ struct SeenOptions {
 /// 50000000, 50M or 256MiB.
 std::uint64_t parse_number(std::string_view text);
 
-/// What the kernel counts for this process.
+/// The kernel's counts for this process.
 struct ProcessUsage {
   std::uint64_t read_bytes = 0;
   std::uint64_t written_bytes = 0;
@@ -117,7 +117,7 @@ class SeenSource {
   Tally expected_;
 };
 
-/// Who answered, in which mode, and what it left on the disk.
+/// The store that answered, its mode, and the bytes that it left on the disk.
 struct SeenStore {
   std::string name;
   std::string version;
@@ -130,7 +130,7 @@ class SeenRun {
   explicit SeenRun(const SeenOptions& options);
 
   void start();
-  /// How many requests come next: at most `most`; 0 = no more.
+  /// The number of requests that come next: at most `most`; 0 = no more.
   [[nodiscard]] std::uint64_t take(std::uint64_t most) const;
   std::uint64_t next_key() { return source_.next_key(); }
   const SeenRequest& next_request() { return source_.next_request(); }

@@ -64,7 +64,7 @@ class SeenStream {
     if (is_fresh_) return key_of(fresh_++);
     return key_of(is_skewed_ ? skewed_id(random) : scaled(random, fresh_));
   }
-  /// Was the key of the last next() a fresh one?
+  /// Whether the key of the last next() was a fresh one.
   [[nodiscard]] bool is_fresh() const { return is_fresh_; }
   /// Fresh keys so far.
   [[nodiscard]] std::uint64_t fresh() const { return fresh_; }
@@ -109,8 +109,8 @@ class AuxTexts {
   std::vector<Word> words_;
 };
 
-/// What is added up of a request: the key, or a hash of all its bytes. It is not linear, so bytes
-/// that are swapped between requests show.
+/// The number of a request that is added up: the key, or a hash of all its bytes. It is not linear,
+/// so bytes that are swapped between requests show.
 inline std::uint64_t fingerprint(std::uint64_t key) {
   return key;
 }

@@ -130,7 +130,7 @@ def align(rows):
 
 
 def closing_lines(ours, rows):
-    """What the table says, in words."""
+    """Tells the table's results in words."""
     if ours is not None and "repository_bytes_per_key" in ours.line:
         yield (f'{OURS}: {ours.line["repository_bytes_per_key"]:.2f} B/key in the repository, the '
                "rest of the file is free space and what earlier generations hold")

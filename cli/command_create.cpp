@@ -33,7 +33,8 @@ struct CreateVerbOptions {
   bool quiet = false;
 };
 
-/// As `plan` says; 0, the library's choice, where nothing is known or nothing can be planned.
+/// Returns the count that `plan` gives; 0, the library's choice, where nothing is known or nothing
+/// can be planned.
 std::uint32_t planned_buckets(const UrlSeen::Options& made) {
   model::DrumForecast forecast;
   forecast.key_count = made.drum.expected_keys;

@@ -34,7 +34,7 @@ struct States {
   Snapshot newer;
 };
 
-/// As of diff(1): 1 says that they differ, and nothing else.
+/// The codes are those of diff(1): 1 says that the generations differ, and nothing else.
 constexpr int kExitNotCompared = 2;
 
 int fail_to_compare(const std::string& path, const Error& error) {
@@ -50,7 +50,7 @@ Result<Snapshot> open(const DiffVerbOptions& options, const std::string& path, b
   return Snapshot::open(path, which);
 }
 
-/// Of one file: two generations that follow each other, whatever a writer does meanwhile.
+/// Opens two generations of one file that follow each other, whatever a writer does meanwhile.
 Result<States> open_generations(const DiffVerbOptions& options) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     CRAWLSTORE_TRY(auto newer, open(options, options.old_path, false));

@@ -81,7 +81,7 @@ std::string misuse(const ExportOptions& options) {
   return {};
 }
 
-/// False: something of the database is not in the output.
+/// Returns false if something of the database is not in the output.
 bool tell_losses(const ExportLosses& losses, bool quiet) {
   if (losses.waiting_count != 0 && !quiet) {
     note(

@@ -63,7 +63,7 @@ std::optional<std::vector<std::string>> choose_queues(const Snapshot& snapshot,
   }
   if (!options.queues.empty()) return options.queues;
   if (PageView::names(snapshot).size() == 1) return names;
-  // Of which database the pages of a queue are, it does not say.
+  // The queue does not say which database its pages are of.
   if (options.database == PageDb::kDefaultName)
     return std::vector{std::string(Queue::kDefaultName)};
   return std::vector<std::string>{};

@@ -186,31 +186,38 @@ constexpr const char* kFrontierFooter =
     "`take` and `done` a shell script crawls:\n"
     "  printf 'a.test\\t0.5\\thttp://a.test/\\n' | crawlstore frontier x.crawl --put -\n"
     "  crawlstore take x.crawl -n 100 | fetcher | crawlstore done x.crawl -\n"
-    "Without options it prints the counts of the frontier, beside any writer, at the time of its "
-    "last change (clock_us); of several frontiers a list of them. With --group, due_in_seconds is "
-    "when the group may be visited, seen from now, at `hard` and where no other may be; why says "
-    "why not now: its rule, or its parent's, whichever lasts longer. Where the clock of the "
-    "computer was once ahead, the time of a frontier goes on from there: then clock_ahead_seconds "
-    "says how far it is ahead, and TIME, here and in `done`, is a time of the frontier. Items of "
-    "crawlstored are listed with their URL, the time at which it was added, and the bytes of its "
-    "metadata, in place of the body.\n"
+    "Without options it prints the counts of the frontier at the time of its last change "
+    "(clock_us); if there are several frontiers, it lists them. It reads beside any writer. With "
+    "--group, due_in_seconds tells how long it is until the group may be visited: at its `hard` "
+    "interval, if no other group may be. The field `why` tells why the group may not be visited "
+    "now: its own rule or that of its parent, whichever lasts longer. If the clock of the "
+    "computer was once ahead, the time of a frontier goes on from there. Then "
+    "clock_ahead_seconds tells how far it is ahead, and TIME, here and in `done`, is a time of "
+    "the frontier. Items of crawlstored are listed with their URL, the time at which it was "
+    "added, and the bytes of its metadata, in place of the body.\n"
     "--put makes FILE and the frontier when they are not there. BODY, of up to 65,536 bytes, may "
-    "be empty or hold TABs; the highest PRIORITY of a group is taken first, ties by the order in "
-    "which they came. Empty lines are skipped. It commits every 100,000 lines, after a second, and "
-    "at the end; while the input pauses FILE is closed. A line that is none ends it (exit code 2): "
-    "it is named, and the lines before it were put; when it ends early for another reason "
-    "it says up to which line it has committed. gzip and zstd are unpacked.\n"
-    "RULE says how often a group is visited: delay=2s,hard=1s,burst=1,in-flight=1,until=TIME,"
-    "active=no. A visit may come `delay` after the one before, or already after `hard` where no "
-    "other group may be visited; `burst`: visits at once after a time without any; `in-flight`: "
-    "items that are leased at a time; no visit before `until`, or while `active` is no. What is "
-    "not named stays; `limit`: items that may ever be put into the group; `finished-limit`: "
-    "nothing "
-    "is put any more when so many were finished; what is put beyond is refused, and counted, and "
-    "`none` is no limit; `parent`, which stands last: a group, such as the address of many hosts, "
-    "whose rule a visit must keep, too, and which it counts for; `delay` alone sets `hard`, too; "
-    "`none` is no interval.\n"
-    "Exit code 1 when there is no frontier, no such group, or items were refused.";
+    "be empty or hold TABs. The highest PRIORITY of a group is taken first, ties in the order in "
+    "which they came. Empty lines are skipped. It commits every 100,000 lines, after a second, "
+    "and at the end; while the input pauses, FILE is closed. A line of another form ends it "
+    "(exit code 2): the message names the line, and the lines before it were put. If it ends "
+    "early for another reason, the message names the last line that was committed. gzip and zstd "
+    "are unpacked.\n"
+    "RULE says how often a group is visited: "
+    "delay=2s,hard=1s,burst=1,in-flight=1,until=TIME,active=no. Parts that are not named stay as "
+    "they are.\n"
+    "  delay: the time from one visit to the next; alone it sets `hard`, too\n"
+    "  hard: the shorter time that is enough where no other group may be visited\n"
+    "  burst: visits that may come at once after a time without any\n"
+    "  in-flight: items that may be leased at a time\n"
+    "  until: no visit comes before TIME\n"
+    "  active: while it is no, no visit comes\n"
+    "  limit: items that may ever be put into the group\n"
+    "  finished-limit: nothing is put any more when so many items were finished\n"
+    "  parent, which stands last: a group whose rule a visit must also keep\n"
+    "A parent is, for instance, the address of many hosts; a visit of its group counts for it, "
+    "too. The value `none` is no interval, no time, no limit and no parent. Items beyond `limit` "
+    "or `finished-limit` are refused, and counted.\n"
+    "The exit code is 1 when there is no frontier, no such group, or items were refused.";
 
 void add_frontier_changes(Parser& parser, FrontierVerbOptions& options,
                           const std::vector<Option>& lists) {
@@ -231,7 +238,7 @@ void add_frontier_changes(Parser& parser, FrontierVerbOptions& options,
       "--put INPUT", keep, "put items: lines GROUP TAB PRIORITY TAB BODY; - for standard input");
   put.excludes(set);
   add_rule("--default RULE", options.default_rule,
-           "with --put, of a frontier that is made: the rule of groups that have none (default: "
+           "with --put, if it makes the frontier: the rule of groups that have none (default: "
            "delay=1s,hard=1s,burst=1,in-flight=1)");
   for (const Option& list : lists) put.excludes(list);
   for (const Option& list : std::span(lists).subspan(1)) set.excludes(list);
@@ -248,15 +255,17 @@ Action define_frontier(Parser& parser) {
     return std::string();
   };
   const std::vector<Option> lists{
-      parser.parsed("--group KEY", keep, "a group and its items: leased, and waiting"),
+      parser.parsed("--group KEY", keep,
+                    "a group and its items, those that are leased and those that wait"),
       parser.flag("--groups", options->lists_groups, "the groups, in the order they came"),
-      parser.flag("--leases", options->lists_leases, "what is leased; what ends first in front"),
-      parser.flag("--later", options->lists_later, "items whose time has not come")};
+      parser.flag("--leases", options->lists_leases,
+                  "the leased items, in the order in which their leases end"),
+      parser.flag("--later", options->lists_later, "the items whose time has not come yet")};
   for (auto one = lists.begin(); one != lists.end(); ++one) {
     for (auto other = lists.begin(); other != one; ++other) one->excludes(*other);
   }
   add_frontier_changes(parser, *options, lists);
-  add_count(parser, "-n,--limit", options->limit, "so many rows of a list (default: 100)",
+  add_count(parser, "-n,--limit", options->limit, "at most N rows of a list (default: 100)",
             {1, 100'000'000});
   add_table_form(parser, options->form);
   return [options] { return run(*options); };

@@ -32,7 +32,7 @@ struct ImportOptions {
   bool quiet = false;
 };
 
-/// What cannot be read twice: lines are checked before the first is taken.
+/// Whether the input can be read twice: then lines are checked before the first is taken.
 bool is_regular(const std::string& path) {
   std::error_code ignored;
   return path != "-" && std::filesystem::is_regular_file(path, ignored);

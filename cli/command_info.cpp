@@ -39,7 +39,7 @@ struct Description {
   model::Document document;
   std::optional<Error> problem;
 
-  /// What was read; where that failed, nothing, and the problem is noted.
+  /// Returns the value that was read; if that failed, nothing, and the problem is noted.
   template <class T>
   T known(Result<T> read, T nothing = {}) {
     if (read) return std::move(*read);
@@ -48,7 +48,7 @@ struct Description {
   }
 };
 
-/// How links are stored; what their rows consist of, if that was asked for.
+/// Adds the storage of links, and the parts of their rows, if that was asked for.
 void add_links(const Snapshot& snapshot, const InfoOptions& options, const StopSignals& stop,
                Description& to) {
   const auto databases = to.known(model::page_views(snapshot));
@@ -67,7 +67,7 @@ void add_links(const Snapshot& snapshot, const InfoOptions& options, const StopS
   to.document.tables.push_back(model::dense_rows_table(ways));
 }
 
-/// What cannot be read, or what a quick verification found; empty: all is whole.
+/// The damage that made a part unreadable, or that a quick verification found; empty: all is whole.
 std::string damage_of(const Description& described, const Result<VerifyReport>& health) {
   if (described.problem) return describe(*described.problem);
   const auto damaged = [](const Finding& finding) { return finding.kind == FindingKind::kDamaged; };

@@ -49,7 +49,7 @@ void append_json(std::string& to, const QueuedPage& page, std::string_view url) 
 
 void append_line(std::string& to, const QueuedPage& page, std::string_view url, bool with_score) {
   if (with_score) fmt::format_to(std::back_inserter(to), "{}\t", page.priority);
-  // What a line cannot hold as it is would be taken for something else.
+  // A URL that a line cannot hold as it is would be taken for something else.
   const bool fits = fits_edge_to(url) && model::format_line(url) == url;
   to += fits ? std::string(url) : fmt::format("#{}", page.page);
   to += '\n';
@@ -76,7 +76,7 @@ void append_queue_gaps_json(std::string& to, const std::vector<QueueGap>& gaps) 
   to += gaps.empty() ? "]" : "\n  ]";
 }
 
-/// Writes all of them. What is a file has them on the disk, as the commit that follows is.
+/// Writes all of them. A file has them on the disk then, as the commit that follows is.
 Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage>& pages,
                          const std::vector<QueueGap>& gaps, const NextOptions& options) {
   CRAWLSTORE_TRY(auto output, OutputFile::open(""));
@@ -110,7 +110,7 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
   return {};
 }
 
-/// How many were shown. Of what fails before the commit nothing is taken.
+/// Returns the number of pages that were shown. If it fails before the commit, nothing is taken.
 Result<std::size_t> take(const QueueSource& source, Store& store, const NextOptions& options) {
   CRAWLSTORE_TRY(auto queue,
                  Queue::open(store, source.queue->info().name, queue_options(options.source)));

@@ -18,7 +18,7 @@
 namespace crawlstore::cli {
 namespace {
 
-/// Of a longer way from the seed, the last pages.
+/// If the way from the seed is longer, its last pages are shown.
 constexpr std::size_t kPathMax = 1000;
 
 struct PageOptions {

@@ -29,7 +29,7 @@ struct PagesVerbOptions {
   bool quiet = false;
 };
 
-/// What the array that pages are sorted by says of a page.
+/// The score of a page in the array that pages are sorted by.
 Result<std::optional<model::NamedScore>> score_of(const PageSelection& selection,
                                                   std::uint64_t index) {
   if (!selection.scores) return std::nullopt;

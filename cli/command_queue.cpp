@@ -16,6 +16,29 @@
 namespace crawlstore::cli {
 namespace {
 
+constexpr const char* kQueueFooter =
+    "Without a change it shows all queues of the file and, if one is chosen, the pages of that "
+    "queue that leave first: highest priority first, ties by index. It reads beside any writer "
+    "and takes no page, which `crawlstore next` does. The exit code is 1 when there is no queue.\n"
+    "--fill-from inserts all pages that have a score, also 0, in one commit. Pages that are gone "
+    "or were forgotten are left out, and so are pages that came after the scores were computed "
+    "(unscored_count). It refuses a queue in which pages wait, unless --add or --replace is "
+    "given. A first Ctrl-C stops it with nothing changed, except that a queue that it was to "
+    "make is there and empty.\n"
+    "--insert, --update and --remove first read all lines, which takes some 50 bytes of memory a "
+    "line, or 120 if the page waits already. Then they make one commit. A page waits once: if it "
+    "waits already or comes twice, the last priority counts (updated_count). --update and "
+    "--remove leave out pages that do not wait (absent_count). They skip empty lines and "
+    "comments as `import` does in edges. A TAB ends a page, and the rest of the line is left "
+    "out (cut_count). They unpack gzip and zstd like `import`. They count broken lines "
+    "(malformed_count; the exit code is then 1) and pages that are not in the database "
+    "(unknown_count). --insert and --fill-from make a queue that is not there.\n"
+    "--trim removes the pages that would leave last; each costs as much as one of --remove. To "
+    "remove most pages, --clear and then --insert of the first lines of an export is faster. "
+    "--clear, --trim 0 and --replace do not read the pages that wait, so they can also empty a "
+    "damaged queue. Its space is free once its generation is no longer the previous one. `export "
+    "--format queue` writes lines that --insert reads, in the order in which the pages leave.";
+
 struct QueueVerbOptions {
   QueueSourceOptions source;
   QueueChange change;
@@ -32,7 +55,7 @@ void add_priority_texts(std::span<const QueuedPage> first, model::Document& docu
   for (std::size_t i = 0; i < first.size(); ++i) pages.rows[i].emplace_back(text_of(first[i]));
 }
 
-/// All queues, and of the one that was chosen the first pages.
+/// Describes all queues, and the first pages of the one that was chosen.
 Result<model::Document> describe_queues(const QueueSource& source,
                                         std::span<const QueueInfo> queues,
                                         const QueueVerbOptions& options) {
@@ -93,44 +116,23 @@ std::string check_given(const std::string& text) {
 
 Action define_queue(Parser& parser) {
   auto options = std::make_shared<QueueVerbOptions>();
-  parser.footer(
-      "All queues of the file, and of one of them the pages that leave first: highest priority "
-      "first, ties by index. It reads beside any writer, and takes nothing: `crawlstore next` "
-      "does. Exit code 1 when there is no queue.\n"
-      "--fill-from inserts all pages that have a score, also 0, in one commit; pages that are gone "
-      "or were forgotten are left out, and so are those that came since the scores were computed "
-      "(unscored_count). It refuses a queue in which pages wait, unless --add or --replace is "
-      "given. A first Ctrl-C stops it, with nothing changed: a queue that was to be made is empty "
-      "then.\n"
-      "--insert, --update and --remove read all lines first, some 50 bytes of memory each, 120 "
-      "where the page waits already, and make one commit. A page waits once: of one that waits "
-      "already, or comes twice, the last priority counts (updated_count). --update and --remove "
-      "leave out pages that do not wait (absent_count). Empty lines and comments are skipped as "
-      "`import` skips those of edges; a TAB ends a page, and what comes after is left out "
-      "(cut_count); gzip and zstd are unpacked, as in `import`. Of broken lines (malformed_count, "
-      "then the "
-      "exit code is 1), and of pages that are not in the database (unknown_count), they say how "
-      "many there are. --insert "
-      "and --fill-from make a queue that is not there. --trim removes the pages that would leave "
-      "last, each of which costs as much as one of --remove; where most go, --clear and --insert "
-      "of the first lines of an export are faster. --clear, --trim 0 and --replace do not read "
-      "what waits: they empty a damaged queue, too, whose space is free once its generation is not "
-      "the previous one any more. `export --format queue` writes lines that --insert reads, the "
-      "first to leave first.");
+  parser.footer(kQueueFooter);
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;
   const auto limit =
       add_count(parser, "-n,--limit", change.limit,
-                "so many pages (default: 10; with --fill-from all), the best", {1, 100'000'000});
+                "at most N pages, the best (default: 10; with --fill-from all)", {1, 100'000'000});
   std::vector<Option> changes;
   changes.push_back(parser
                         .text("--fill-from SCORE", change.scores,
                               "insert pages with these scores as priorities, such as pagerank")
                         .check(check_given));
   parser.flag("--unfetched", change.only_unfetched,
-              "only pages that were never crawled, and not tried");
-  const auto adds = parser.flag("--add", change.adds, "also where pages wait already");
-  parser.flag("--replace", change.replaces, "instead of the pages that wait").excludes(adds);
+              "with --fill-from: only pages that were never crawled or tried");
+  const auto adds =
+      parser.flag("--add", change.adds, "with --fill-from: add to the pages that wait");
+  parser.flag("--replace", change.replaces, "with --fill-from: replace the pages that wait")
+      .excludes(adds);
   const auto add_list = [&](const char* spelling, ListUse use, const char* help) {
     const auto keep = [&change, use](const std::string& text) {
       change.lines_path = text;
@@ -141,10 +143,11 @@ Action define_queue(Parser& parser) {
   };
   add_list("--insert INPUT", ListUse::kInsert,
            "insert pages: lines PRIORITY TAB URL, or #INDEX for the URL; - for standard input");
-  add_list("--update INPUT", ListUse::kUpdate, "the same of pages that wait already");
+  add_list("--update INPUT", ListUse::kUpdate,
+           "change the priorities of pages that wait: lines as for --insert");
   add_list("--remove INPUT", ListUse::kRemove, "remove pages: lines URL or #INDEX");
   changes.push_back(add_count(parser, "--trim", change.kept,
-                              "remove all pages but the first N: those that would leave last",
+                              "keep the first N pages and remove those that would leave last",
                               {0, ~std::uint64_t{0}})
                         .excludes(limit));
   changes.push_back(parser.flag("--clear", change.clears, "remove all pages").excludes(limit));
@@ -152,7 +155,7 @@ Action define_queue(Parser& parser) {
     std::for_each(changes.begin(), one, [one](Option other) { one->excludes(other); });
   }
   parser.flag("--strict", change.is_strict,
-              "change nothing when a line is broken, or its page not in the database (exit 1)");
+              "change nothing if a line is broken or its page is not in the database (exit 1)");
   add_table_form(parser, change.form);
   add_quiet(parser, change.quiet);
   add_queue_memory(parser, options->source);

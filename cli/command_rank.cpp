@@ -24,7 +24,7 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr double kNotGiven = -1;
-/// So long other writers are waited for when scores are there to be stored.
+/// Seconds for which other writers are waited for when scores are there to be stored.
 constexpr double kStoreWaitSeconds = 60;
 const char* const kHits = "hits";
 const char* const kOpic = "opic";
@@ -63,7 +63,7 @@ int take_seeds(const PageView& pages, const StopSignals& stop, RankVerbOptions& 
                    kExitNo);
 }
 
-/// How far: residuals fall by about the same factor with each iteration.
+/// The fraction that is done: residuals fall by about the same factor with each iteration.
 double fraction_done(double first, double residual, double precision) {
   if (!(residual < first) || !(precision < first) || !(precision > 0)) return -1;
   return std::clamp(std::log(first / residual) / std::log(first / precision), 0.0, 1.0);

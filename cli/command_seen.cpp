@@ -19,34 +19,33 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr const char* kSeenFooter =
-    "Reads URLs, a line each, from the inputs or from standard input, and prints `unique`, "
-    "`duplicate` or (with --update) `updated`, a TAB and the line, in the order in which merges "
-    "decide: arrival order inside a bucket. With --repeats drop many `duplicate` (and `updated`) "
-    "lines are missing. A URL that a page of FILE has was seen, too: by one crawl, in one memory; "
-    "`crawlstore forget` takes it out of both. Edits that wait for `crawlstore merge` are no pages "
-    "yet.\n"
-    "Verdicts come when the input pauses or a line has waited for a second (longer where merges "
-    "take long), or as --flush-every says, whenever the lines that wait take --memory, at most "
-    "256 MiB (more in a FILE that remembers more than 64 million "
-    "URLs; a quarter of it with --ordered), and at the end. A line leaves FILE only after its "
-    "verdict was written out. Where a run is killed, or its reader goes away (which ends it "
-    "quietly, by SIGPIPE), the next run prints first what was not written out: every verdict comes "
-    "at least once, those of the last merge may come twice. What a pipe holds (64 KiB) when its "
-    "reader goes away was written out. Lines that a killed run had read, and no merge had begun "
-    "with, may be unknown to FILE: give such an input again.\n"
-    "Inputs that are packed by gzip or zstd are unpacked as they are read (zstd: windows of up to "
-    "128 MiB). What is bzip2, xz, UTF-16, WARC, ARC, XML or a crawl file by its first bytes is "
-    "refused (exit code 1), and the other inputs are read.\n"
+    "Reads URLs, a line each, from the inputs or from standard input. For each it prints "
+    "`unique`, `duplicate` or (with --update) `updated`, a TAB and the line. The order is that "
+    "in which merges decide: arrival order inside a bucket. With --repeats drop many `duplicate` "
+    "(and `updated`) lines are missing. A URL of a page of FILE also counts as seen, since both "
+    "have one memory; `crawlstore forget` takes it out of both. Edits that wait for `crawlstore "
+    "merge` are no pages yet.\n"
+    "Verdicts come when the input pauses, when a line has waited for a second (longer where "
+    "merges take long) or as --flush-every says, when the lines that wait take --memory, and at "
+    "the end. Those lines take at most 256 MiB, more in a FILE that remembers more than 64 "
+    "million URLs, and a quarter of that with --ordered. A line leaves FILE only after its verdict "
+    "was written out. If a run is killed, or its reader goes away (which ends it quietly, by "
+    "SIGPIPE), the next run first prints the verdicts that were not written out. So every "
+    "verdict comes at least once; those of the last merge may come twice. Bytes that a pipe "
+    "holds (64 KiB) when its reader goes away count as written out. FILE may not know lines that "
+    "a killed run had read and no merge had begun with: give such an input again.\n"
+    "Inputs that are packed by gzip or zstd are unpacked as they are read (zstd: windows of up "
+    "to 128 MiB). An input that its first bytes show to be bzip2, xz, UTF-16, WARC, ARC, XML or "
+    "a crawl file is refused (exit code 1), and the other inputs are read.\n"
     "A CR at the end of a line is dropped, and so is a UTF-8 byte order mark before the first. "
-    "Empty lines are skipped. A URL that holds a TAB or a CR "
-    "is refused (exit code 1); with --json it is taken and escaped. Where such a URL was left by "
-    "another program or by a run with --json, it is printed with escapes. JSON is one object a "
-    "line: "
+    "Empty lines are skipped. A URL that holds a TAB or a CR is refused (exit code 1); with "
+    "--json it is taken and escaped. If another program or a run with --json left such a URL, it "
+    "is printed with escapes. JSON is one object a line: "
     "{\"verdict\":\"unique\",\"url\":\"...\"}; bytes that are no UTF-8 come as hexadecimal "
     "digits in `url_hex` instead of `url`.\n"
-    "FILE is created when it does not exist. On SIGHUP, SIGINT or SIGTERM what was read is "
-    "answered, then the exit code is 129, 130 or 143; a second SIGINT or SIGTERM ends at once, and "
-    "the last commit stands.";
+    "FILE is created when it does not exist. On SIGHUP, SIGINT or SIGTERM the lines that were "
+    "read are answered, and the exit code is 129, 130 or 143. A second SIGINT or SIGTERM ends "
+    "the run at once, and the last commit stands.";
 
 std::string summary(const model::LineCounts& counts, double seconds) {
   const auto number = model::format_count;
@@ -127,7 +126,7 @@ Action define_seen(Parser& parser) {
     return [options, operation] { options->operation = operation; };
   };
   const auto check = parser.flag("--check", choose(DrumOperation::kCheck),
-                                 "ask only: no URL is remembered that no page has");
+                                 "ask only: a URL is not remembered unless a page has it");
   const auto update = parser.flag("--update", choose(DrumOperation::kUpdate),
                                   "remember only: every line is `updated`");
   const auto both = parser.flag("--check-update", choose(DrumOperation::kCheckUpdate),
@@ -141,12 +140,12 @@ Action define_seen(Parser& parser) {
   };
   parser.parsed(
       "--flush-every N|TIME", parse,
-      "answer what waits every N lines, or so long (500ms, 2s, 1min) after its first line "
-      "came (default: when the input pauses for 1s)");
+      "answer the lines that wait after every N lines, or when the first of them has waited for "
+      "TIME, such as 500ms, 2s or 1min (default: when the input pauses for 1s)");
   parser.flag("--raw", options->session.raw,
-              "key the bytes of a line without normalising; a DRUM that is made so stays so");
+              "use the bytes of a line as the key, not the normal form; a DRUM made so stays so");
   parser.text("--unparsed OUT", options->unparsed,
-              "list in this file all that is no URL by the URL Standard: where, why, what");
+              "list the lines that are no URLs by the URL Standard in this file: where, why, what");
   add_repeats(parser, options->session.repeats).excludes(ordered);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);

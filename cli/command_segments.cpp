@@ -28,7 +28,7 @@ int run(const SegmentsOptions& options) {
   return print_document(document, options.form);
 }
 
-/// As spec/registry.md has them.
+/// The names in spec/registry.md.
 std::vector<std::string> kind_names() {
   std::vector<std::string> names;
   names.reserve(32);

@@ -208,7 +208,7 @@ class Receiving {
   Receiving(OpenShard& shard, const std::string& path, const StopSignals& stop)
       : shard_(shard), path_(path), stop_(stop) {}
 
-  /// Returns the exit code, and says why it is not 0. What is wrong with an input is kExitNo.
+  /// Returns the exit code, and says why it is not 0. A fault of an input is kExitNo.
   int take(const std::string& input_path) {
     OpenInput input(input_path, stop_);
     if (input.descriptor() < 0) {

@@ -32,7 +32,7 @@ std::string marked(const std::string& text, std::string_view characters, std::st
   return result;
 }
 
-/// Of bash: what the values of a verb's options can be, a pattern and a command a line.
+/// The possible values of a verb's options for bash, a pattern and a command a line.
 std::string bash_values(const CLI::App& verb) {
   std::string cases;
   for (const auto* option : options_of(verb)) {
@@ -53,7 +53,7 @@ std::string in_quotes(const std::string& text) {
   return fmt::format("'{}'", marked(text, "'", "'\\'"));
 }
 
-/// Of zsh: an argument of _arguments.
+/// An argument of _arguments, for zsh.
 std::string zsh_argument(const CLI::Option& option, const std::string& name) {
   constexpr std::string_view kSpecial = "[]:\\";
   std::string text;
@@ -78,7 +78,7 @@ std::string fish_quoted(const std::string& text) {
   return fmt::format("'{}'", marked(text, "'\\", "\\"));
 }
 
-/// Of fish: a line for an option, or for the words that an argument can be.
+/// A line for fish: for an option, or for the words that an argument can be.
 std::string fish_line(const CLI::App& verb, const CLI::Option& option) {
   std::string line =
       fmt::format("complete -c crawlstore -n '__fish_seen_subcommand_from {}'", verb.get_name());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the command says: data to standard output, everything else to standard error.
-/// Threads: for the main thread.
+/// The output of a command: data to standard output, everything else to standard error. Threads:
+/// for the main thread.
 
 #include <cstdint>
 #include <string>
@@ -17,21 +17,23 @@ namespace crawlstore::cli {
 /// Writes all of it, also where a descriptor does not block; returns 0, or the errno.
 int write_all(int descriptor, std::string_view text);
 
-/// What is written to a terminal instead of this text, so that it obeys nothing that files or
-/// inputs hold (format_for_terminal()); elsewhere the bytes as they are. `kept` has the text.
+/// Returns the text to write to a terminal instead of this text, so that it obeys nothing that
+/// files or inputs hold (format_for_terminal()); elsewhere the bytes as they are. `kept` has the
+/// text.
 std::string_view for_descriptor(int descriptor, std::string_view text, std::string& kept);
 
 /// Writes all of it to standard output, as for_descriptor() has it. errors kNoSpace, kIo and so on
 Result<void> write_output(std::string_view text);
 
-/// Where standard output goes on with a file whose last line was torn, by a full disk or a kill:
-/// ends that line, so that the first of ours stands alone. Errors are left to those who write.
+/// Ends a torn last line of the file that standard output goes on with, after a full disk or a
+/// kill, so that the first of our lines stands alone. Errors are left to those who write.
 void end_torn_line();
 
 /// write_output() as the last thing a command does: 0, or a message and its exit code.
 int print(std::string_view text);
 
-/// As JSON, or as text: fields a line each, tables with aligned columns, empty tables left out.
+/// Prints the document as JSON, or as text: fields a line each, tables with aligned columns, empty
+/// tables left out.
 int print_document(const model::Document& document, bool as_json);
 
 /// A line on standard error: "crawlstore: ...".

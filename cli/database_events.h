@@ -18,10 +18,10 @@
 /// A page to which a redirect led first is named by that redirect, which takes the links of its
 /// source until that page is told: there a kill can leave some missing, too.
 ///
-/// Of crawls the first and last time, count and changes are kept, not the times between: those have
-/// the time of the last, and what changed is a made-up hash. Of more than kCrawlsMax crawls the
-/// rest is left out, and so are failures in a row beyond that. Scores of links to pages that are
-/// known already, and times of failures, are not in a database. Threads: one. Memory: two pages
+/// The first and last time, the count and the changes of crawls are kept, not the times between.
+/// Those have the time of the last, and a change is a made-up hash. Crawls of a page beyond
+/// kCrawlsMax are left out, and so are failures in a row beyond that. Scores of links to pages that
+/// are known already, and times of failures, are not in a database. Threads: one. Memory: two pages
 /// with their links, and the URLs of a piece of these.
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class DatabaseEvents {
  public:
   static constexpr std::uint32_t kCrawlsMax = 1000;
 
-  /// Gets the events; valid during the call. What it fails with ends everything.
+  /// Gets the events; valid during the call. Its error ends everything.
   using Visit = std::function<Result<void>(const CrawlEvent& event)>;
   /// Told how many of twice all pages are done.
   using Look = std::function<Result<void>(std::uint64_t done)>;
@@ -63,7 +63,7 @@ class DatabaseEvents {
   Result<void> tell_redirect(const PageInfo& page);
   Result<void> tell_crawls(const PageInfo& page, std::span<const std::uint64_t> links);
   Result<void> tell_links(const PageInfo& page, std::span<const std::uint64_t> links);
-  /// As many as go into one event; returns what is left.
+  /// Takes as many links as go into one event; returns the rest.
   Result<std::span<const std::uint64_t>> fill_links(std::span<const std::uint64_t> links);
   Result<void> tell(const PageInfo& page, CrawlEventKind kind);
 
@@ -78,7 +78,7 @@ class DatabaseEvents {
   std::vector<std::uint64_t> linker_links_;
   std::vector<PageInfo> group_;
   std::size_t group_bytes_ = 0;
-  // Of the event that is being made.
+  // The bytes of the URL in the event that is being made.
   std::string url_bytes_;
   std::vector<std::size_t> url_ends_;
   std::vector<EventLink> links_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the parsers of the verbs say of themselves, for the manual page and the completions.
+/// The descriptions that the parsers of the verbs have, for the manual page and the completions.
 /// Threads: pure functions.
 
 #include <string>
@@ -22,7 +22,7 @@ bool takes_value(const CLI::Option& option);
 /// The word that help has for the value: "SIZE".
 std::string value_name(const CLI::Option& option);
 
-/// What the value can be; empty: anything.
+/// The words that the value can be; empty: anything.
 std::vector<std::string> words_of(const CLI::Option& option);
 
 /// The value is the path of a file.

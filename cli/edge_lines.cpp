@@ -63,7 +63,7 @@ bool is_signed_index(std::string_view text) {
   return begins_signed_index(text) && is_index(text.substr(2));
 }
 
-/// As take_index(), also `-N`, `+N` and with a # before the sign.
+/// Takes an index like take_index(), also `-N`, `+N` and with a # before the sign.
 bool take_signed_index(std::string_view& line) {
   std::string_view text = without_leading_blanks(line);
   if (text.starts_with('#')) text.remove_prefix(1);
@@ -73,7 +73,7 @@ bool take_signed_index(std::string_view& line) {
   return true;
 }
 
-/// What is wrong with a line of indexes and other columns; `otherwise`, if it begins with none.
+/// Returns the fault of a line of indexes and other columns; `otherwise`, if it begins with none.
 const char* problem_of_columns(std::string_view line, const char* otherwise) {
   std::string_view rest = line;
   const bool begins_with_index = take_index(rest).has_value();
@@ -84,7 +84,7 @@ const char* problem_of_columns(std::string_view line, const char* otherwise) {
   return begins_with_index ? kIndexAndUrl : otherwise;
 }
 
-/// Of a line that is not two indexes.
+/// Parses a line that is not two indexes.
 Result<Edge> parse_url_edge(std::string_view line) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) {

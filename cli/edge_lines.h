@@ -24,7 +24,7 @@
 
 namespace crawlstore::cli {
 
-/// One line; views into it. Of an index the text is empty.
+/// One line; views into it. The text of an index is empty.
 struct Edge {
   std::string_view from;
   std::string_view to;
@@ -39,11 +39,11 @@ std::optional<std::uint64_t> parse_index_name(std::string_view text);
 /// Nothing but blanks, or a comment.
 bool is_comment_line(std::string_view line);
 
-/// Of a line that is none.
+/// Parses a line that is neither.
 ///   errors  kInvalidArgument; the text says what is wrong with the line
 Result<Edge> parse_edge(std::string_view line);
 
-/// How many indexes are in a line of nothing else, or how many texts with TABs in between.
+/// The number of indexes in a line of nothing else, or of texts with TABs in between.
 std::size_t edge_column_count(std::string_view line);
 
 /// A line with this URL as FROM, or as TO, says what is meant: parse_edge() gives it back.

@@ -18,14 +18,14 @@ inline constexpr int kExitFormat = 4;  ///< no crawl file, or a version that is 
 
 int exit_code(Errc code);
 
-/// What they mean, for people: in the main help and the manual page.
+/// The meanings of exit codes for people, in the main help and the manual page.
 struct ExitCodeMeaning {
   std::string_view codes;
   std::string_view meaning;
 };
 std::span<const ExitCodeMeaning> exit_code_meanings();
 
-/// As the shell shows a command that a signal ended. Ours end cleanly first.
+/// Returns the code by which the shell shows a command that a signal ended. Ours end cleanly first.
 inline int exit_code_of_signal(int signal_number) {
   return 128 + signal_number;
 }

@@ -3,8 +3,8 @@
 
 /// Reads an input for the verbs that take text or events. InputBytes looks at the first bytes:
 /// it unpacks gzip and zstd, hands out plain bytes as they are, and refuses all other kinds by
-/// name. What was unpacked is looked at in the same way, once.
-/// Ownership: does not own the descriptor. Threads: one.
+/// name. Unpacked bytes are looked at in the same way, once. Ownership: does not own the
+/// descriptor. Threads: one.
 
 #include <chrono>
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace crawlstore::cli {
 
 class InputBytes {
  public:
-  /// How long to wait for input that is not there; nullopt = for ever.
+  /// The time to wait for input that is not there; nullopt = for ever.
   using Patience = std::function<std::optional<std::chrono::nanoseconds>()>;
 
   /// kPause: nothing came for as long as the patience is. kRefused: refusal() says why, and nothing

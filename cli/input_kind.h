@@ -28,7 +28,7 @@ enum class InputKind : std::uint8_t {
   kXml,
 };
 
-/// So long a head decides in every case.
+/// Bytes of a head that decide in every case.
 inline constexpr std::size_t kInputHeadBytes = 4096;
 
 /// Returns the kind of an input that begins with `head`, or nullopt if more bytes decide.

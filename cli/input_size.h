@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How much an input still holds, where that is known: in a regular file.
+/// The bytes that an input still holds, where that is known: in a regular file.
 
 #include <cstdint>
 

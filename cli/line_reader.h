@@ -25,7 +25,7 @@ namespace crawlstore::cli {
 
 class LineReader {
  public:
-  /// Lines that are longer are skipped. What a DRUM takes as an auxiliary.
+  /// Lines that are longer are skipped. The length that a DRUM takes as an auxiliary.
   static constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
 
   /// kPause: nothing came for as long as the patience is; go on with the next call. kRefused: the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How much memory this process may use: the least of what the machine has, what the control groups
-/// that it is in (v1 and v2, with all groups above) allow, and what `ulimit -v` and `-d` leave.
+/// The memory that this process may use. It is the least of what the machine has, what its control
+/// groups (v1 and v2, with all groups above) allow, and what `ulimit -v` and `-d` leave.
 
 #include <cstdint>
 #include <string>

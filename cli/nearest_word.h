@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What somebody meant who mistyped a word. Threads: pure functions.
+/// The word that somebody meant who mistyped one. Threads: pure functions.
 
 #include <optional>
 #include <span>

@@ -73,10 +73,9 @@ Option add_repeats(Parser& parser, Repeats& to) {
     return std::string();
   };
   return parser
-      .parsed(
-          "--repeats HOW", choose,
-          "drop: most repeats of keys that came lately are not written, and not told, only counted "
-          "(default: answer)")
+      .parsed("--repeats HOW", choose,
+              "drop: count most repeats of recent keys, without writing or answering them "
+              "(default: answer)")
       .one_of({"answer", "drop"});
 }
 

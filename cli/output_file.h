@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where an export goes: standard output, or a file that is there as a whole or not at all.
+/// The output of an export: standard output, or a file that is there as a whole or not at all.
 ///
 /// Until finish() the file is called PATH.part, or PATH.2.part and so on; then it takes the place
-/// of PATH, synced. What is no regular file (a pipe, a device) is written as it is. Ownership: owns
-/// what it has opened; without finish() the part is removed. Threads: one.
+/// of PATH, synced. An output that is no regular file (a pipe, a device) is written as it is.
+/// Ownership: owns what it has opened; without finish() the part is removed. Threads: one.
 
 #include <cstddef>
 #include <span>
@@ -24,7 +24,7 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  /// What waits to be written: append, then call room().
+  /// The bytes that wait to be written: append, then call room().
   [[nodiscard]] std::string& tail() { return tail_; }
   /// Writes when enough waits. errors kNoSpace and the like
   Result<void> room() { return tail_.size() < kTailBytes ? Result<void>{} : flush(); }

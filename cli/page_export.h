@@ -14,7 +14,7 @@
 
 namespace crawlstore::cli {
 
-/// What an export left out, because its format cannot say it.
+/// The facts that an export left out, because its format cannot say them.
 struct ExportLosses {
   std::uint64_t link_count = 0;      ///< of edges with a URL that breaks the line
   std::uint64_t cut_page_count = 0;  ///< events: pages with more crawls than are told

@@ -36,7 +36,7 @@ using model::PageNaming;
 constexpr std::uint64_t kPageRefusalsShown = 5;
 constexpr std::uint64_t kEventsPerLook = 1024;
 
-/// What ended an import: of the store, or, with a place, of an input.
+/// The error that ended an import: of the store, or, with a place, of an input.
 struct Failure {
   std::string subject;
   Error error;
@@ -57,11 +57,11 @@ class PageImport {
         counts_(counts),
         first_(std::move(first)) {}
 
-  /// Where the event that is added now was read: a line, or the first and last of an edge's page.
+  /// The place of the event that is added now: a line, or the first and last of an edge's page.
   [[nodiscard]] std::string added_place() const;
-  /// False: failure() says why.
+  /// Returns false if it fails; failure() says why.
   bool read(const std::string& path);
-  /// What was refused and not told one by one.
+  /// Tells of all that was refused and not told one by one.
   void tell_untold() const;
   /// Whether anything was.
   [[nodiscard]] bool has_refused() const {
@@ -85,7 +85,7 @@ class PageImport {
   void refuse(const char* why);
   void refuse_links(std::uint64_t count);
   bool refuse_input(std::string_view why);
-  /// Of the line or event that was read last.
+  /// The place of the line or event that was read last.
   [[nodiscard]] std::string place() const {
     return options_.format == "events" ? fmt::format("{}: event {}", path_, event_)
                                        : fmt::format("{}:{}", path_, line_);
@@ -109,7 +109,8 @@ class PageImport {
   model::EventLineParser parser_;
 };
 
-/// How an event of a stream names pages; where nothing but index 0 is named, both would do.
+/// The way in which an event of a stream names pages; if nothing but index 0 is named, both would
+/// do.
 PageNaming naming_of(const CrawlEvent& event, std::optional<PageNaming> usual) {
   const auto has_url = [](const auto& named) { return !named.url.empty(); };
   const auto has_index = [](const auto& named) { return named.url.empty() && named.index != 0; };
@@ -199,8 +200,8 @@ bool PageImport::take_edge(std::string_view line) {
     refuse(edge.error().text);
   }
   if (!edge || sink_ == nullptr) return true;
-  // The first edge decides for a database that is not there yet. What does not fit is told at once,
-  // so that the message has the number of this line.
+  // The first edge decides for a database that is not there yet. A misfit is told at once, so that
+  // the message has the number of this line.
   auto usual = sink_->naming();
   if (!usual && !edges_.empty()) usual = edges_.naming();
   const bool is_misfit = usual && *usual != edge->naming;

@@ -15,7 +15,7 @@
 
 namespace crawlstore::cli {
 
-/// Where such a list comes from, and what its lines are.
+/// The source of such a list, and the form of its lines.
 struct PageList {
   std::string path;        ///< - for standard input
   std::string crawl_path;  ///< of the pages, for messages
@@ -36,7 +36,7 @@ struct LostLines {
 };
 
 /// Calls `visit` for each page of the list. `pages` may be null: all of #INDEX are there. An exit
-/// code; on failure it has said why. Of lost lines it has said how many there are, and which.
+/// code; on failure it has said why. It has said how many lost lines there are, and which.
 int read_page_list(const PageList& list, const PageView* pages, const StopSignals& stop,
                    LostLines& lost, const std::function<void(std::uint64_t page)>& visit);
 

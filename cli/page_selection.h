@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which pages `pages` shows, and in which order.
-/// Memory: none in the order of indexes; else a key for each page that matches, of `limit` at most,
-/// by scores 16 bytes for one page in 64 as well; of a host or domain 8 bytes for each of its
-/// pages. Threads: one.
+/// The pages that `pages` shows, and their order. Memory: none in the order of indexes; else a key
+/// for each page that matches, of `limit` at most, by scores 16 bytes for one page in 64 as well;
+/// of a host or domain 8 bytes for each of its pages. Threads: one.
 
 #include <cstdint>
 #include <functional>

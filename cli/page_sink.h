@@ -34,12 +34,12 @@ class PageSink {
   /// Opens FILE, making it when it does not exist, and the database if it is there.
   static Result<PageSink> open(const PageSinkOptions& options);
 
-  /// How the pages of the database are named; nothing while there is no database.
+  /// The way in which the pages of the database are named; nothing while there is no database.
   [[nodiscard]] std::optional<model::PageNaming> naming() const;
   /// A page database without URLs, this one or the one that would be made, takes edits that name
   /// the index.
   [[nodiscard]] bool takes_index(std::uint64_t index);
-  /// Why it does not.
+  /// The reason that it does not.
   static constexpr const char* kIndexTooFar =
       "an index is far above all before it, and each index below it would be a page: number pages "
       "from 0 on without gaps, or give import --index-gap N (default: 268,435,456)";
@@ -53,7 +53,7 @@ class PageSink {
   /// cash on then. Without a database nothing happens. errors of merge_with_opic(), kCancelled too:
   /// the edits still wait
   Result<std::optional<std::uint64_t>> merge();
-  /// Of the database now, and as it was when it was opened.
+  /// The status of the database now, and as it was when it was opened.
   [[nodiscard]] PagesStatus status() const;
   [[nodiscard]] const PagesStatus& first_status() const { return first_status_; }
   /// It has committed what merge() did.

@@ -30,7 +30,7 @@ std::string missing_database(const Snapshot& snapshot, const PageSourceOptions& 
   return text + ": --database NAME chooses";
 }
 
-/// So many views of the generation; none on failure.
+/// Opens so many views of the generation; none on failure.
 std::vector<PageView> open_views(const Snapshot& snapshot, const PageSourceOptions& options,
                                  std::size_t count, int& code) {
   std::vector<PageView> views;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the verbs that read pages share: the database, the page that a word names, and URLs of many
-/// pages. Threads: one.
+/// The shared parts of verbs that read pages: the database, the page that a word names, and URLs of
+/// many pages. Threads: one.
 
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +78,7 @@ int fail_without_copies(const PageSourceOptions& options);
 /// The bytes of a text.
 std::span<const std::byte> bytes_of(std::string_view text);
 
-/// What asks for hosts or URLs cannot be answered without URLs. True: it can; else says why.
+/// Requests for hosts or URLs cannot be answered without URLs. True: it can; else says why.
 bool check_has_urls(const PageView& view, const PageSourceOptions& options,
                     std::string_view option);
 

@@ -68,8 +68,8 @@ std::vector<std::string> verb_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the first word that is none here, also where its absence broke another rule;
-/// empty: all words are known.
+/// Returns the fault of the first word that is unknown here, also where its absence broke another
+/// rule; empty: all words are known.
 std::string unknown_word(const CLI::App& app) {
   const CLI::App& verb = chosen(app);
   const auto words = verb.remaining();
@@ -170,7 +170,7 @@ Option Parser::text(const std::string& spelling, std::string& to, const std::str
 Option Parser::texts(const std::string& spelling, std::vector<std::string>& to,
                      const std::string& help) {
   auto* option = app_->add_option(names_in(spelling), to, help);
-  // What comes behind --option TEXT is not its own.
+  // Words after --option TEXT are not its own.
   if (spelling.starts_with("-")) option->allow_extra_args(false);
   return with_value_name(option, spelling);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a verb takes from the command line, in words of our own: CLI11 takes seconds to compile, so
-/// that one source alone sees it. Threads: for the main thread.
+/// The options and arguments that a verb takes from the command line, in words of our own. CLI11
+/// takes seconds to compile, so that one source alone sees it. Threads: for the main thread.
 
 #include <functional>
 #include <span>
@@ -16,7 +16,7 @@ class Option;
 
 namespace crawlstore::cli {
 
-/// What is wrong with a text; empty: nothing.
+/// Returns the fault of a text; empty: none.
 using Check = std::function<std::string(const std::string& text)>;
 
 /// One that a Parser has; copies are the same one.
@@ -40,11 +40,11 @@ class Option {
 };
 
 /// The options of one verb. A spelling is "FILE", "-q,--quiet", or "--memory SIZE" with the word
-/// that help has for the value. What is referred to must outlive the verb's action.
+/// that help has for the value. Variables that are referred to must outlive the verb's action.
 class Parser {
  public:
   explicit Parser(CLI::App& app) : app_(&app) {}
-  /// What help says below the options.
+  /// Sets the text of the help below the options.
   void footer(const std::string& text);
   Option flag(const std::string& spelling, bool& to, const std::string& help);
   Option flag(const std::string& spelling, const std::function<void()>& then,
@@ -61,7 +61,7 @@ class Parser {
   CLI::App* app_;
 };
 
-/// What a verb does once its options are parsed; returns the exit code.
+/// The work of a verb once its options are parsed; returns the exit code.
 using Action = std::function<int()>;
 
 struct Verb {

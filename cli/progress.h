@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How far long work is: a line with a bar, drawn over itself, on a terminal that knows escapes; a
-/// plain line every few seconds elsewhere; nothing when quiet. All on standard error. Threads: one.
+/// The progress of long work. A terminal that knows escapes gets a line with a bar, drawn over
+/// itself; elsewhere a plain line comes every few seconds, and nothing when quiet. All on standard
+/// error. Threads: one.
 
 #include <chrono>
 #include <cstddef>

@@ -25,14 +25,15 @@ namespace {
 
 constexpr std::size_t kPagesAtOnce = 1 << 16;
 
-/// What is told of a change.
+/// The counts that are told of a change.
 using Counts = std::vector<model::Field>;
 
 model::Field count_field(std::string name, std::uint64_t count) {
   return {std::move(name), model::Unit::kCount, count};
 }
 
-/// How many pages waited in a queue that was emptied; of a damaged one it may not be known.
+/// The number of pages that waited in a queue that was emptied; for a damaged one it may not be
+/// known.
 model::Field emptied_field(const QueueSource& found, const std::string& name) {
   model::Field field{"removed_count", model::Unit::kCount, {}};
   const bool was_there = std::ranges::find(found.names, name) != found.names.end();

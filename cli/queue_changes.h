@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What `queue` does to a queue, each in one commit. Threads: one.
+/// The changes that `queue` makes to a queue, each in one commit. Threads: one.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace crawlstore::cli {
 
-/// What is done with the pages of a list.
+/// The change that is made with the pages of a list.
 enum class ListUse : std::uint8_t { kInsert, kUpdate, kRemove };
 
 struct QueueChange {

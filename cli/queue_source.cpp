@@ -18,7 +18,7 @@ namespace {
 /// The least that a queue takes.
 constexpr std::uint64_t kQueueMemoryMin = std::uint64_t{32} << 20;
 
-/// What there is instead.
+/// Tells which queues there are instead.
 std::string missing_queue(const QueueSourceOptions& options, const QueueSource& source) {
   const std::string path = model::format_printable(options.pages.path);
   if (source.names.empty()) {

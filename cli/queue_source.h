@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the verbs that read queues share: the queue, and the pages that it names. Threads: one.
+/// The shared parts of verbs that read queues: the queue, and the pages that it names. Threads:
+/// one.
 
 #include <functional>
 #include <optional>
@@ -20,7 +21,7 @@ struct QueueSourceOptions {
   std::string name;                                ///< empty: the only one, or else the default
   std::optional<std::uint64_t> memory_bytes = {};  ///< of a queue that is changed
 };
-/// What add_page_source() adds, and --name.
+/// Adds the options of add_page_source(), and --name.
 void add_queue_source(Parser& parser, QueueSourceOptions& options);
 /// --memory, of verbs that change a queue.
 void add_queue_memory(Parser& parser, QueueSourceOptions& options);

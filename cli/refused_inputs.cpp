@@ -17,8 +17,8 @@
 namespace crawlstore::cli {
 namespace {
 
-/// Why the input is refused; empty: it is not, or that is not known yet. Leaves a descriptor that
-/// others go on with, as standard input, where it was.
+/// The reason that the input is refused; empty: it is not, or that is not known yet. Leaves a
+/// descriptor that others go on with, as standard input, where it was.
 std::string refusal_of(const std::string& path, const StopSignals& stop) {
   // A named pipe that is opened and closed again has lost its writer.
   struct stat status {};

@@ -10,7 +10,7 @@
 namespace crawlstore::cli {
 namespace {
 
-/// What there is instead.
+/// Tells which scores there are instead.
 std::string missing_scores(const PageView& pages, const PageSourceOptions& source,
                            const ScoresChoice& choice) {
   const std::string path = model::format_printable(source.path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the verbs that read scores share. Threads: one.
+/// The shared parts of verbs that read scores. Threads: one.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace crawlstore::cli {
 
-/// Which scores, and the option that chooses them, for messages.
+/// The scores to read, and the option that chooses them, for messages.
 struct ScoresChoice {
   std::string_view name;
   std::string_view option;

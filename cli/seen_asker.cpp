@@ -13,9 +13,9 @@
 namespace crawlstore::cli {
 namespace {
 
-/// How often it is asked whether a bucket is full.
+/// Lines after which it is asked whether a bucket is full.
 constexpr std::size_t kLinesPerLook = 1024;
-/// What a request takes beside its URL, about: key, length, operation.
+/// Bytes of a request beside its URL, about: key, length, operation.
 constexpr std::uint64_t kRequestBytes = 16;
 constexpr std::chrono::seconds kPause{1};
 /// An input that comes in drops never pauses: lines wait at most so many times as long as the last
@@ -32,9 +32,9 @@ std::uint64_t batch_lines_max(std::uint64_t memory_bytes) {
   return std::clamp<std::uint64_t>(memory_bytes / 16, 4096, 1U << 26);
 }
 
-/// How many bytes of requests may wait, and take about half of that in the file: what fills the
-/// memory, or more in a large DRUM (about 8 bytes a key), so that merges do not rewrite it often.
-/// With --ordered each answer is filed, and held twice in memory for that.
+/// Bytes of requests that may wait; they take about half of that in the file. They fill the memory,
+/// or are more in a large DRUM (about 8 bytes a key), so that merges do not rewrite it often. With
+/// --ordered each answer is filed, and held twice in memory for that.
 std::uint64_t waiting_bytes_max(std::uint64_t memory_bytes, std::uint64_t key_count, bool ordered) {
   constexpr std::uint64_t kEnough = std::uint64_t{256} << 20;
   const std::uint64_t share = std::min(memory_bytes, kEnough) / (ordered ? 4 : 1);

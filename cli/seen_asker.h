@@ -7,7 +7,7 @@
 /// lines are submitted; all that waits is merged and printed whenever a bucket or the memory calls
 /// for it, or FlushEvery does. A request leaves the file, as pending request or as result, only
 /// after its verdict was written to standard output.
-/// Threads: one at a time. Of the counts it writes those of verdicts only.
+/// Threads: one at a time. It writes only those of the counts that are of verdicts.
 
 #include <chrono>
 #include <cstdint>
@@ -39,9 +39,10 @@ class SeenAsker {
   void keep_rest(const KeyedLines& lines);
   void keep(const KeyedLines& lines);
 
-  /// How long the next line may keep those that wait from being answered; nullopt: none waits.
+  /// The time for which the next line may keep those that wait from being answered; nullopt: none
+  /// waits.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> patience() const;
-  /// Why standard output took no more.
+  /// The reason that standard output took no more.
   [[nodiscard]] std::optional<Error> output_failure() const;
 
  private:

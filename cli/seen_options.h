@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the command line of `seen` says.
+/// The options on the command line of `seen`.
 
 #include <chrono>
 #include <cstdint>

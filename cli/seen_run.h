@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What `seen` does between opening and closing the store: lines in, verdicts out.
+/// The work of `seen` between opening and closing the store: lines in, verdicts out.
 ///
 /// Two threads: this one reads lines and makes their keys, while SeenAsker asks for those before on
-/// another. What waits is merged and printed when a pause of the input does, too, and at the end of
-/// the inputs or when a signal asks to stop.
+/// another. Waiting lines are also merged and printed when the input pauses, at its end, and when a
+/// signal asks to stop.
 
 #include <chrono>
 #include <cstdint>
@@ -37,11 +37,12 @@ class SeenRun {
   Result<void> run(const StopSignals& stop);
 
   [[nodiscard]] const model::LineCounts& counts() const { return counts_; }
-  /// What a failure of run() is about: FILE, an input, standard output.
+  /// The subject of a failure of run(): FILE, an input, standard output.
   [[nodiscard]] const std::string& subject() const { return subject_; }
   /// Whether it is about an input.
   [[nodiscard]] bool is_of_input() const { return is_of_input_; }
-  /// Why standard output took no more, if that ended run(). The lines at hand were submitted then.
+  /// The reason that standard output took no more, if that ended run(). The lines at hand were
+  /// submitted then.
   [[nodiscard]] std::optional<Error> output_failure() const { return asker_.output_failure(); }
 
  private:
@@ -59,7 +60,7 @@ class SeenRun {
   [[nodiscard]] bool is_settled() const { return lines_.empty() && !asking_.valid(); }
   [[nodiscard]] std::optional<const char*> refusal_of(std::string_view url) const;
   void refuse(const char* why);
-  /// Of the line that was read last.
+  /// The place of the line that was read last.
   [[nodiscard]] std::string place() const;
 
   const SeenOptions& options_;

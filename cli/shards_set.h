@@ -20,7 +20,7 @@ struct ShardSetOptions {
   std::optional<std::uint64_t> count;
 };
 
-/// The options that all actions of `shards` have. What is referred to outlives this.
+/// The options that all actions of `shards` have. Variables that are referred to outlive this.
 struct ShardSetSource {
   const std::vector<std::string>& paths;
   const std::string& database;

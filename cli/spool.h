@@ -23,7 +23,7 @@ class Spool {
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
-  /// Where to append. Call room() once in a while, at least for each 64 KiB.
+  /// The text to append to. Call room() once in a while, at least for each 64 KiB.
   [[nodiscard]] std::string& tail() { return tail_; }
   /// Makes room in memory. errors kNoSpace and the like
   Result<void> room() { return tail_.size() < memory_bytes_ ? Result<void>{} : spill(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How a verb prints its table: aligned, --tsv or --json, and which --columns.
+/// The form in which a verb prints its table: aligned, --tsv or --json, and which --columns.
 /// Threads: for the main thread.
 
 #include <optional>

@@ -13,7 +13,7 @@
 namespace crawlstore::cli {
 namespace {
 
-/// So much at once: zlib counts in 32 bits, and a signal is looked for between steps.
+/// Bytes of a step at most: zlib counts in 32 bits, and a signal is looked for between steps.
 constexpr std::size_t kStepBytesMax = std::size_t{1} << 20;
 
 class Gunzip final : public Unpacker {

@@ -2,9 +2,9 @@
 #pragma once
 
 /// Unpacks gzip and zstd piece by piece. Members of gzip and frames of zstd may follow each other,
-/// and their contents are joined. What is unpacked is handed on at once, so that the size of all of
-/// it does not matter: gzip takes 40 KiB of memory, zstd the window that its frame asks for, of at
-/// most 128 MiB. Threads: one.
+/// and their contents are joined. Unpacked bytes are handed on at once, so that the size of all of
+/// them does not matter. gzip takes 40 KiB of memory, zstd the window that its frame asks for, of
+/// at most 128 MiB. Threads: one.
 
 #include <cstddef>
 #include <memory>

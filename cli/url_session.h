@@ -3,10 +3,10 @@
 
 /// A store with one of its URL DRUMs open, for `seen` and `import`.
 ///
-/// Two consumers: 0, whose verdicts `seen` prints, and "crawlstore import", which only counts. What
-/// an interrupted `seen` left unanswered is therefore never swallowed by an import: it waits in the
-/// file for the next `seen`.
-/// Threads: one at a time; a keyer that was taken has its own.
+/// Two consumers: 0, whose verdicts `seen` prints, and "crawlstore import", which only counts.
+/// Verdicts that an interrupted `seen` left unwritten are therefore never swallowed by an import:
+/// they wait in the file for the next `seen`. Threads: one at a time; a keyer that was taken has
+/// its own.
 
 #include <cstdint>
 #include <optional>

@@ -7,8 +7,9 @@ scripts, and the programs that no preset before it runs, but these only for a ch
 The last line, ";FILE...;TEST...", names the files that chose no test, or no program although it is
 built by them, and the tests that are left to `./run-tests`.
 
-Of the tests that depend on a file those run whose names have most words of its path, and of the
-others the shortest ones, until all together took SECONDS when ctest last ran them.
+The tests that run for a file are those that depend on it and whose names have most words of its
+path, and then the shortest ones of the others, until all together took SECONDS when ctest last ran
+them.
 
 A program depends on what its sources include and on those sources of its libraries that the linker
 takes: nm tells which while the objects are newer than what did not change, otherwise it is all. A
@@ -33,7 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PUBLIC = "libcrawlstore/include/crawlstore/"
 SOURCES = (".cpp", ".h", ".py", ".fbs", ".capnp")
 CMAKE = re.compile(r'(^|/)CMakeLists\.txt$|\.cmake$|^CMakePresets\.json$')
-# What `cmake --install` installs; the tests that call it are given the build folder.
+# The targets that `cmake --install` installs; the tests that call it are given the build folder.
 INSTALLED = "crawlstore crawlstore_c crawlstore_cli crawlstore_inspector".split()
 WORDS = re.compile(r'[\w.+-]+(?:/[\w.+-]+)*')
 
@@ -53,7 +54,7 @@ def written(path):
 
 
 class Files:
-    """What files of the project include, import and name."""
+    """The names that files of the project include, import and use."""
 
     def __init__(self, root, names):
         self.project = Project(root)
@@ -127,7 +128,7 @@ class Words:
 
 
 class Build:
-    """What ninja knows of a configured preset."""
+    """The targets of a configured preset, as ninja knows them."""
 
     def __init__(self, preset):
         self.preset = preset
@@ -230,7 +231,7 @@ class Selection:
     def __init__(self, build, files, changed):
         self.build, self.files, self.changed = build, files, changed
         self.parts = {}
-        # What was in a source that is gone may be in any other now.
+        # Code of a source that is gone may be in any other now.
         self.deleted = any(name.endswith(".cpp") and not (ROOT / name).exists() for name in changed)
 
     def object_files(self, name):

@@ -18,7 +18,7 @@ import sys
 
 ROOTS = ("", "capi/include/", "libcrawlstore/include/", "libcrawlstore/src/", "tests/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include\b[ \t]*(?:([<"])([^>"\n]+)[>"])?', re.MULTILINE)
-# What generated headers are made of.
+# The sources of generated headers.
 GENERATED = (("_generated.h", "format/", ".fbs"), (".capnp.h", "spec/", ".capnp"))
 
 

@@ -2,7 +2,7 @@
 # Sourced by quickstart, run-tests and .ci/run: the Debian packages we need, and how they get in.
 # shellcheck shell=bash disable=SC2034
 
-# What the library, the command, the inspector and the examples need to build and run.
+# The packages that the library, the command, the inspector and the examples need to build and run.
 crawlstore_build_packages=(
   ca-certificates
   capnproto
@@ -39,13 +39,13 @@ crawlstore_build_packages=(
   zlib1g-dev
 )
 
-# What `./quickstart --package` needs on top.
+# The packages that `./quickstart --package` needs on top.
 crawlstore_package_packages=(
   dpkg-dev
   file
 )
 
-# What crawlstored needs to build.
+# The packages that crawlstored needs to build.
 crawlstore_service_packages=(
   libgrpc++-dev
   libprotobuf-dev
@@ -54,13 +54,13 @@ crawlstore_service_packages=(
   protobuf-compiler-grpc
 )
 
-# What crawlstore-mpi needs to build, and to run on one machine.
+# The packages that crawlstore-mpi needs to build, and to run on one machine.
 crawlstore_mpi_packages=(
   libopenmpi-dev
   openmpi-bin
 )
 
-# What pycrawlstore and its tests need.
+# The packages that pycrawlstore and its tests need.
 crawlstore_python_packages=(
   python3
   python3-cffi
@@ -74,7 +74,7 @@ crawlstore_python_packages=(
   python3-wheel
 )
 
-# What the ordinary tests need on top.
+# The packages that the ordinary tests need on top.
 crawlstore_test_packages=(
   "${crawlstore_build_packages[@]}"
   "${crawlstore_package_packages[@]}"
@@ -117,7 +117,7 @@ if ! { command -v node && command -v npm; } >/dev/null; then
   crawlstore_test_packages+=(nodejs npm)
 fi
 
-# What `./run-tests --long` and the source checks need on top.
+# The packages that `./run-tests --long` and the source checks need on top.
 crawlstore_clang_packages=(
   clang-14
   clang-format-14
@@ -201,7 +201,7 @@ crawlstore_install_npm_folder() {
   fi
 }
 
-# What the tests in JavaScript need.
+# Installs the packages that the tests in JavaScript need.
 crawlstore_install_npm_packages() {
   crawlstore_install_npm_folder tests/golden/ksy build/ksy ksy
   crawlstore_install_npm_folder tests/events build/events events

@@ -7,8 +7,8 @@ passed_tests.py keep PRESET           remembers what passed in the run since
 
 A test is the same when the programs that it runs, its scripts, the files that they name, its
 command, the presets and the installed packages are. One in eight runs nevertheless, those of the
-number TURN, or all, or none: with other random numbers, or because this knows too little. What
-installs the build folder and what reads the whole tree always runs.
+number TURN, or all, or none: with other random numbers, or because this knows too little. Tests
+that install the build folder or read the whole tree always run.
 
 With a number the scripts of the command, which all run in release, take turns in asan, where they
 take half of all the time: one in eight runs, whatever has changed.
@@ -48,12 +48,14 @@ def digest(*parts):
 
 
 def surroundings():
-    """What all tests depend on: presets, packages, and the data beside the project by its sizes."""
+    """The parts that all tests depend on: presets, packages, and the data beside the project by its
+    sizes."""
     beside = ROOT.parent / "shared" / "data"
     data = sorted((str(path.relative_to(beside)), path.stat().st_size)
                   for path in beside.rglob("*") if path.is_file())
     packages = pathlib.Path("/var/lib/dpkg/status")
-    # Of a program with GTEST_FILTER not all has passed. Seeds are no part: each commit has another.
+    # A program with GTEST_FILTER has not passed as a whole. Seeds are no part: each commit has
+    # another.
     variables = sorted(pair for pair in os.environ.items()
                        if pair[0].startswith(VARIABLES) and not pair[0].endswith("_SEED"))
     return digest((ROOT / "CMakePresets.json").read_bytes(), repr(data), repr(variables),
@@ -88,7 +90,7 @@ class Keys:
                 for name in self.build.objects(program):
                     sources |= self.selection.object_files(name)
         words = self.files.words(own, sources)
-        # Of a program its bytes say what it is made of; of a script its text.
+        # The bytes of a program say what it is made of; for a script its text does.
         named = scripts | {path for path in self.names if path in words.words or (
             words.name(path) and not (test.is_program and path.endswith((".cpp", ".h"))))}
         paths = sorted(f"{self.build.folder}/{program}" for program in programs) + sorted(named)

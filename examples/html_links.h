@@ -35,8 +35,8 @@ inline std::string lower(std::string_view text) {
   return result;
 }
 
-/// What a character reference such as "&amp;" or "&#x26;" stands for; 0: none, or a name that URLs
-/// do not need.
+/// The character that a reference such as "&amp;" or "&#x26;" stands for; 0: none, or a name that
+/// URLs do not need.
 inline std::uint32_t character_of(std::string_view reference) {
   constexpr std::array<std::pair<std::string_view, char>, 5> kNamed{
       {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};

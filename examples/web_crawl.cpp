@@ -7,10 +7,10 @@
 // The options are in `web_crawl --help`.
 //
 // The frontier says which pages may be fetched now, of which hosts; they are leased before the
-// first request goes out. What came of them is added to the page database, and their leases end in
-// the same commit. Once a round a superstep gives an index to pages that were never seen, and they
-// are put into the frontier. So kill -9 at any moment loses no page; those that were leased then
-// are fetched again.
+// first request goes out. Their results are added to the page database, and their leases end in the
+// same commit. Once a round a superstep gives an index to pages that were never seen, and they are
+// put into the frontier. So kill -9 at any moment loses no page; those that were leased then are
+// fetched again.
 //
 // Politeness: one request of a host at a time, and `--delay` from the end of one to the next: what
 // came of a page is held back for so long, and its host has no other lease meanwhile. A request

@@ -15,10 +15,10 @@
 
 namespace crawlstore::format {
 
-/// How an auxiliary run stores its bytes.
+/// The codec by which an auxiliary run stores its bytes.
 enum class AuxCodec : std::uint16_t { kRaw = 0, kLz4 = 1 };
 
-/// Of a block before it is compressed; the last one of a run may be shorter.
+/// The bytes of a block before it is compressed; the last one of a run may be shorter.
 inline constexpr std::uint32_t kAuxBlockBytes = 65536;
 
 constexpr std::uint64_t aux_block_count(std::uint64_t raw_bytes) {
@@ -61,7 +61,7 @@ class AuxReader {
   /// The next `length` bytes; they stay until forget().
   ///   errors  kSegmentInvalid: a block is broken, or there are no more bytes
   Result<std::span<const std::byte>> next(std::size_t length);
-  /// What next() returned is no longer needed.
+  /// Forgets the bytes that next() returned, if they are no longer needed.
   void forget() { kept_.clear(); }
 
  private:

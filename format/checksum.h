@@ -15,7 +15,8 @@
 
 namespace crawlstore::format {
 
-/// What a checksum covers; part of its seed, so that pieces of different sorts cannot be swapped.
+/// The bytes that a checksum covers; part of its seed, so that pieces of different sorts cannot be
+/// swapped.
 enum class ChecksumDomain : std::uint64_t {
   kIdentity = 1,
   kSuperblock = 2,
@@ -38,10 +39,10 @@ std::uint64_t extent_seed(const Uuid& uuid, ChecksumDomain domain, Generation bo
 /// XXH3-64 of `bytes` with `seed`.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed);
 
-/// Where the pieces of a run's extent lie. All offsets are relative to the extent's start.
+/// The places of the pieces of a run's extent. All offsets are relative to the extent's start.
 /// Level 0 is the table over the chunks of the payload; level i + 1 is the table over the chunks of
-/// level i; the last level has at most one chunk and is covered, together with the zeros and
-/// the end record behind it, by the checksum in the directory.
+/// level i; the last level has at most one chunk and is covered, together with the zeros and the
+/// end record behind it, by the checksum in the directory.
 struct ChecksumTree {
   struct Level {
     std::uint64_t offset_bytes = 0;

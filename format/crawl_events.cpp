@@ -27,7 +27,7 @@ constexpr int kNestingMax = 8;  // batch, list, event, list, link, text: some mo
 /// those of the message, and the tags of lists, and what a reader adds for its own sake.
 constexpr std::uint64_t kTraversalSlackWords = 64;
 
-/// What Cap'n Proto says, as text that lives for ever.
+/// Returns the message of a Cap'n Proto exception, as text that lives for ever.
 const char* text_of(const kj::Exception& exception) {
   struct Reason {
     std::string_view part;
@@ -78,7 +78,7 @@ Result<void> check_link(const EventLink& link) {
   return {};
 }
 
-/// What an event says besides its links.
+/// Checks an event but for its links.
 Result<void> check_fields(const CrawlEvent& event, std::size_t link_count) {
   if (event.kind > CrawlEventKind::kDuplicate)
     return fail(Errc::kInvalidArgument, "the kind of an event is unknown");
@@ -147,7 +147,7 @@ class MessageWalk {
     return nullptr;
   }
 
-  /// Of the event that was looked at last.
+  /// The offset of the event that was looked at last.
   [[nodiscard]] std::uint64_t offset_bytes() const { return offset_bytes_; }
 
  private:

@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kEventSegmentsMax = 512;
 /// Bytes of our messages besides those of events: the framing, two pointers, the tag of the list.
 inline constexpr std::size_t kEventMessageHeadBytes = 8 + 3 * 8;
 
-/// What the event takes in a message, all that it points at included.
+/// Bytes of the event in a message, with all that it points at.
 std::uint64_t event_bytes(const CrawlEvent& event);
 
 /// Keeps the event the rules of the schema? Whether it fits a message is for event_bytes().
@@ -42,7 +42,7 @@ class EventBatchWriter {
   Result<void> append(const CrawlEvent& event);
 
   [[nodiscard]] std::size_t event_count() const { return events_.size(); }
-  /// What finish() would append.
+  /// Bytes that finish() would append.
   [[nodiscard]] std::uint64_t message_bytes() const {
     return kEventMessageHeadBytes + event_bytes_;
   }
@@ -53,8 +53,8 @@ class EventBatchWriter {
  private:
   void point_at_copies();
 
-  // What events and links point at lies one behind the other in bytes_; which moves as it grows, so
-  // that their pointers are right only after point_at_copies().
+  // The bytes that events and links point at lie one after another in bytes_. They move as bytes_
+  // grows, so that the pointers are right only after point_at_copies().
   std::vector<CrawlEvent> events_;
   std::vector<EventLink> links_;
   std::vector<char> bytes_;
@@ -87,8 +87,8 @@ class EventBatch {
   std::vector<EventLink> links_;
 };
 
-/// How long the message is that `bytes` begin with, as far as they tell: if more than there are, so
-/// many are needed to go on; otherwise it is the whole length. A multiple of 8, at least 8.
+/// The length of the message that `bytes` begin with, as far as they tell. If it is more than there
+/// are, so many are needed to go on; otherwise it is the whole length. A multiple of 8, at least 8.
 ///   errors  kSegmentInvalid: more segments or bytes than a message may have
 Result<std::uint64_t> message_bytes(std::span<const std::byte> bytes);
 

@@ -29,8 +29,8 @@ const std::uint64_t* copy_links(const std::uint64_t* from, std::uint64_t* to, st
 
 }  // namespace
 
-/// A friend of LinkRows. What reads becomes part of read(), so that the input stays in registers,
-/// and part of what calls that, so that it has the instructions of its caller.
+/// A friend of LinkRows. Functions that read become part of read(), so that the input stays in
+/// registers, and part of the caller of that, so that they have its instructions.
 ///   Numbers  reads them: a DenseDecoder, or one that notes what it reads
 template <class Numbers>
 class DenseBlockReader {
@@ -126,7 +126,7 @@ class DenseBlockReader {
 
   [[nodiscard]] std::uint32_t degree_before() const { return rows_.degrees_[rows_.row_count_ - 1]; }
 
-  /// What the row takes of its reference.
+  /// Copies the links that the row takes of its reference.
   [[gnu::always_inline]] const char* read_copies(DenseInput& input,
                                                  std::span<const std::uint64_t> reference,
                                                  std::uint64_t* row, std::size_t& copied) const {

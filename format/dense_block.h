@@ -50,7 +50,7 @@ class DenseBlockEncoder {
   /// Adds `weight` to `counts` for each number that encode() would write.
   void count(std::uint64_t first_page, const LinkRowSpans& rows, std::uint64_t weight,
              DenseCounts& counts);
-  /// What it holds, itself included.
+  /// The bytes that it holds, itself included.
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
@@ -78,7 +78,7 @@ class DenseBlockEncoder {
   Form tried_;
 };
 
-/// What a block covers, and how much of it is wanted.
+/// The pages that a block covers, and those of them that are wanted.
 ///   count      at least 1
 ///   last_read  rows behind this page need not be decoded; the end of the block is then not
 ///              checked, unless this is at least the last page of the block

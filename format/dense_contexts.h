@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kPlainRow = 1;
 inline constexpr std::uint64_t kReferringRow = 1;  // and the distance in rows
 inline constexpr std::uint64_t kEqualRow = 48;     // and the distance in rows
 
-/// Of a row as the one behind it sees it.
+/// The class of a row as the one after it sees it.
 enum class RowClass : std::uint8_t { kNone, kEmpty, kPlain, kNeighbour, kDistant, kEqual };
 
 constexpr RowClass class_of(std::uint64_t type) {

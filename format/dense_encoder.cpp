@@ -97,7 +97,7 @@ DenseLengths rough_dense_model() {
   return dense_code_lengths(counts);
 }
 
-/// What the numbers of a row depend on besides the row.
+/// The circumstances besides the row that its numbers depend on.
 struct DenseBlockEncoder::Place {
   std::uint64_t page = 0;
   std::size_t row = 0;  // of those with links

@@ -24,7 +24,7 @@ inline constexpr std::size_t kDenseGroupBlocks = 64;
 /// Links of a row of a dense run.
 inline constexpr std::uint64_t kDenseRowLinksMax = std::uint64_t{1} << 24;
 
-/// An entry of the index: up to 64 blocks that follow each other. What is not used is 0.
+/// An entry of the index: up to 64 blocks that follow each other. Unused numbers are 0.
 struct DenseIndexGroup {
   std::uint64_t first_page;
   std::uint64_t offset_bytes;
@@ -33,7 +33,7 @@ struct DenseIndexGroup {
 };
 static_assert(sizeof(DenseIndexGroup) == 208);
 
-/// What the index says of a block.
+/// The entry of the index for a block.
 ///   page_count    0: the block goes on with the row that the block before ends with
 ///   length_bytes  0: the pages have no links, and there is no block
 struct DenseBlockPlace {
@@ -63,14 +63,15 @@ class DenseIndex {
   std::uint64_t blocks_bytes_ = 0;
 };
 
-/// Where the parts of a run lie. Of a footer that was parsed.
+/// The places of the parts of a run. The footer is one that was parsed.
 constexpr std::uint64_t dense_group_count(const LinkRunFooter& footer) {
   return (footer.block_count - 1) / kDenseGroupBlocks + 1;
 }
 constexpr std::uint64_t dense_model_offset(const LinkRunFooter& footer) {
   return footer.index_offset_bytes - kDenseModelBytes;
 }
-/// As check_footer() of all link runs, for this codec. nullptr, or the text of the broken rule.
+/// Does the same as check_footer() of all link runs, for this codec: nullptr, or the text of the
+/// broken rule.
 const char* check_dense_footer(const LinkRunFooter& footer, std::uint64_t payload_bytes);
 
 /// The blocks of a group.
@@ -82,12 +83,12 @@ class DenseGroup {
                                   const LinkRunFooter& footer, std::uint64_t number);
 
   [[nodiscard]] std::size_t block_count() const { return block_count_; }
-  /// What the index says of a block, below block_count(): a sum over those before it.
+  /// The entry of the index for a block, below block_count(): a sum over those before it.
   [[nodiscard]] DenseBlockPlace block(std::size_t number) const;
   [[nodiscard]] std::vector<DenseBlockPlace> blocks() const;
   /// The last block that begins at or before `page`; the first one if none does.
   [[nodiscard]] std::size_t find(std::uint64_t page) const;
-  /// Where the next group begins.
+  /// The page with which the next group begins.
   [[nodiscard]] std::uint64_t end_page() const { return end_page_; }
   [[nodiscard]] std::uint64_t end_bytes() const { return end_bytes_; }
 

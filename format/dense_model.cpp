@@ -17,7 +17,7 @@ constexpr unsigned kCodeBitsMax = 15;
 using TokenCounts = std::array<std::uint64_t, kDenseTokens>;
 using Lengths = std::array<std::uint8_t, kDenseTokens>;
 
-/// Lengths by Huffman's algorithm. Of equal weights the one that came first counts as less, so
+/// Lengths by Huffman's algorithm. If weights are equal, the one that came first counts as less, so
 /// equal counts give equal lengths everywhere.
 Lengths huffman_lengths(const TokenCounts& counts) {
   using Node = std::pair<std::uint64_t, std::size_t>;  // weight, number

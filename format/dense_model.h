@@ -23,7 +23,7 @@ inline constexpr std::size_t kDenseModelBytes = kDenseContexts * kDenseTokens / 
 /// Numbers are below this one.
 inline constexpr std::uint64_t kDenseNumberEnd = std::uint64_t{1} << 44;
 
-/// What stands for a number: a token, and bits that follow its code as they are.
+/// The form of a number: a token, and bits that follow its code as they are.
 struct DenseToken {
   std::uint8_t token;
   std::uint8_t raw_bits;
@@ -42,9 +42,9 @@ constexpr std::size_t dense_raw_bits(std::size_t token) {
   return token < 16 ? 0 : (token - 16) / 2 + 3;
 }
 
-/// How often each token occurs in each context.
+/// The number of times that each token occurs in each context.
 using DenseCounts = std::array<std::array<std::uint64_t, kDenseTokens>, kDenseContexts>;
-/// How long each token's code is, at most 15 bits; 0: there is none.
+/// The length of each token's code, at most 15 bits; 0: there is none.
 using DenseLengths = std::array<std::array<std::uint8_t, kDenseTokens>, kDenseContexts>;
 
 /// Codes for all tokens that were counted. In each context none was, or at least two.
@@ -80,8 +80,8 @@ class DenseCodes {
 };
 
 /// Bits that are read from hostile bytes, by way of a word in a register. Behind `bit_count` bits,
-/// 8 more bytes must be readable. Whoever reads further than the end gets zeros or what lies there,
-/// and has failed().
+/// 8 more bytes must be readable. A caller that reads beyond the end gets zeros or the bytes that
+/// lie there, and has failed().
 class DenseInput {
  public:
   /// A number takes at most as many bits: 15 of its code and 42 raw ones.
@@ -154,7 +154,7 @@ class DenseDecoder {
   static constexpr std::uint64_t kIndexMask = (1U << kIndexBits) - 1;
   /// The code is longer than kIndexBits, or there is none: more bits than a word has.
   static constexpr std::uint16_t kLongCode = 63;
-  /// Of a code that is longer than kIndexBits; 0 if there is none.
+  /// The entry of a code that is longer than kIndexBits; 0 if there is none.
   [[nodiscard]] std::uint16_t long_code(std::size_t context, std::uint64_t word) const;
 
   /// Bits of the number (6 bits), those of its code (4), and what stands above the raw ones (4, at

@@ -144,7 +144,7 @@ Broken check_run(const RunRef& run, RunId previous, const ParseLimits& limits) {
   return check_run_ref(run, limits);
 }
 
-/// What depends on the kind: storage class, owner, name.
+/// Checks the fields that depend on the kind: storage class, owner, name.
 Broken check_kind(const SegmentEntry& segment, std::span<const KindRule> kinds) {
   const auto rule = std::find_if(kinds.begin(), kinds.end(), [&segment](const KindRule& it) {
     return it.kind == segment.kind;

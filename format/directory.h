@@ -34,11 +34,11 @@ struct SegmentEntry {
   StorageClass storage_class{};
   SegmentId owner;   ///< the segment this one belongs to; 0 = none
   std::string name;  ///< at most kNameBytesMax bytes; may be empty
-  /// Ascending run ids. Of a tiled segment in a loaded directory all tiles and nodes, the root
-  /// last; in a parsed table the root alone.
+  /// Ascending run ids. A tiled segment in a loaded directory has all its tiles and nodes here, the
+  /// root last; in a parsed table it has the root alone.
   std::vector<RunRef> runs;
-  /// Of a loaded tiled segment the places in `runs`: of the tiles in their order, then of the nodes
-  /// of level 0 in theirs, and so on. Otherwise empty.
+  /// For a loaded tiled segment, the places in `runs`: of the tiles in their order, then of the
+  /// nodes of level 0 in theirs, and so on. Otherwise empty.
   std::vector<std::uint32_t> tree_order{};
   friend bool operator==(const SegmentEntry&, const SegmentEntry&) = default;
 
@@ -46,7 +46,7 @@ struct SegmentEntry {
   [[nodiscard]] const RunRef* find_run(RunId run) const;
 };
 
-/// What the kind of a segment decides: spec/format.md#segments.
+/// The rules that the kind of a segment decides: spec/format.md#segments.
 struct KindRule {
   SegmentKind kind{};
   std::string_view name;  ///< of spec/registry.md
@@ -56,7 +56,7 @@ struct KindRule {
   bool is_named = false;      ///< it has a name although it has an owner
 };
 
-/// Where one table of the directory lies.
+/// The place of one table of the directory.
 struct TableRef {
   std::uint64_t offset_bytes = 0;
   Generation born;
@@ -96,8 +96,8 @@ struct DirectoryRoot {
   Generation taken_back;  ///< the newest that a rollback took back; 0: none
 };
 
-/// Bytes as FlatBuffers, padded with zeros to a multiple of 8. Deterministic. Of a tiled segment
-/// only the last run is written.
+/// Bytes as FlatBuffers, padded with zeros to a multiple of 8. Deterministic. Only the last run of
+/// a tiled segment is written.
 std::vector<std::byte> encode_root(const DirectoryRoot& root);
 std::vector<std::byte> encode_table(std::span<const SegmentEntry> segments);
 std::vector<std::byte> encode_held_table(std::span<const HeldExtent> entries);
@@ -114,8 +114,8 @@ struct ParseLimits {
   std::span<const KindRule> kinds{};  ///< of segments in tables; others are refused
 };
 
-/// What a reference to a run must keep by itself, whoever makes it: nullptr, or the text that names
-/// the broken rule.
+/// Checks the rules that a reference to a run must keep by itself, whoever makes it: nullptr, or
+/// the text that names the broken rule.
 const char* check_run_ref(const RunRef& run, const ParseLimits& limits);
 
 Result<DirectoryRoot> parse_root(std::span<const std::byte> bytes, const ParseLimits& limits);

@@ -102,7 +102,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) & ~(unit - 1);
 }
 
-/// True when every byte is zero: for padding and reserved bytes.
+/// Whether every byte is zero: for padding and reserved bytes.
 inline bool is_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }

@@ -28,7 +28,7 @@ class EventRunReader {
   /// errors  kSegmentInvalid, offset relative to the payload: the header is wrong
   static Result<EventRunReader> open(std::span<const std::byte> payload);
 
-  /// As the header says; true only when next() has come to the end.
+  /// The count in the header; true only when next() has come to the end.
   [[nodiscard]] std::uint64_t record_count() const { return record_count_; }
 
   /// Parses the next message into `batch`; false behind the last.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What field.cpp and flatbuffer_field.cpp share. Included by .cpp files only.
+/// Functions that field.cpp and flatbuffer_field.cpp share. Included by .cpp files only.
 
 #include "format/field.h"
 

@@ -178,7 +178,7 @@ Fields describe_buffer(std::span<const std::byte> bytes, std::size_t entries_max
   return out.take();
 }
 
-/// Where a scalar of a table is stored; null = nowhere, it has its default.
+/// The place of a scalar in a table; null = nowhere, it has its default.
 template <class T>
 const std::uint8_t* place_of(const T& table, flatbuffers::voffset_t field) {
   return static_cast<const flatbuffers::Table*>(static_cast<const void*>(&table))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What directory.cpp and drum_table.cpp share to read FlatBuffers from hostile bytes. Included by
-/// .cpp files only, so that FlatBuffers types stay inside format/.
+/// Functions that directory.cpp and drum_table.cpp share to read FlatBuffers from hostile bytes.
+/// Included by .cpp files only, so that FlatBuffers types stay inside format/.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@
 namespace crawlstore::format {
 
 /// A verified FlatBuffer, or nullptr. Copies the bytes when they are not 8-byte aligned in memory.
-/// As strict as rule 1 of spec/format.md#directory, and so stricter than the verifier of
-/// FlatBuffers 2.0: that asks for no shortest vtable and does not look at the size of a table. So
+/// It is as strict as rule 1 of spec/format.md#directory, and so stricter than the verifier of
+/// FlatBuffers 2.0. That asks for no shortest vtable and does not look at the size of a table. So
 /// it follows an offset of 0 from a vector to a table, too: what stands there has a vtable of no
 /// bytes.
 template <class Root>
@@ -61,7 +61,7 @@ class FlatbufferInput {
     return true;
   }
 
-  /// What the verifier does not ask of a table that it accepted.
+  /// Checks the rules of a table that the verifier does not ask for.
   template <class Table>
   [[nodiscard]] bool is_strict(const Table* table) const {
     const auto* begin = static_cast<const std::byte*>(static_cast<const void*>(table));

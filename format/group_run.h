@@ -16,9 +16,9 @@
 
 namespace crawlstore::format {
 
-/// Keys of neighbouring groups. Spans point into the caller's memory, both ways. What
-/// encode_group_run() takes has no blocks: it compresses where that pays. What was parsed has keys
-/// or blocks; keys_of() reads both.
+/// Keys of neighbouring groups. Spans point into the caller's memory, both ways. A run for
+/// encode_group_run() has no blocks: it compresses where that pays. A parsed run has keys or
+/// blocks; keys_of() reads both.
 ///   lengths  of each key; at least one
 ///   keys     one after another
 struct GroupRun {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How the parse functions of segments say that a rule is broken.
+/// Functions by which the parsers of segments say that a rule is broken.
 
 #include <cstdint>
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kBlockBytesMax = 0xFFFF'FFF8;
 constexpr std::uint32_t kNarrowBitsMin = 8;
 
-/// Where the parts of a block lie; all offsets from the start of the block.
+/// The places of the parts of a block; all offsets from the start of the block.
 struct Layout {
   std::uint32_t low_bits = 0;
   std::uint64_t upper_words = 0;
@@ -149,7 +149,7 @@ std::size_t read_upper(std::span<const std::byte> upper, UpperPlaces& places) {
   return static_cast<std::size_t>(out - places.data());
 }
 
-/// False when order is broken or a sum overflows. Strict: equal numbers break it too.
+/// Returns false if order is broken or a sum overflows. Strict: equal numbers break it too.
 template <bool kIsStrict>
 bool join_parts(const KeyBlock& block, const std::uint16_t* places, std::uint64_t* out) {
   const LowerBits lower(block);
@@ -236,7 +236,7 @@ Result<void> decode(const KeyBlock& block, BlockNumbers& out) {
   return {};
 }
 
-/// Do heads with their tails ascend strictly, and are not all heads the same?
+/// Whether heads with their tails ascend strictly, and not all heads are the same.
 bool do_wide_keys_ascend(std::span<const std::uint64_t> heads,
                          std::span<const std::uint64_t> tails) {
   bool ascend = heads.size() == 1 || heads.front() != heads.back();

@@ -31,19 +31,19 @@ inline constexpr std::int32_t kNoValue = 0;
 inline constexpr std::int32_t kVariableValue = -1;
 inline constexpr std::uint32_t kValueBytesMax = 1 << 24;
 
-/// True for kVariableValue, kNoValue and fixed lengths up to kValueBytesMax.
+/// Whether it is kVariableValue, kNoValue or a fixed length up to kValueBytesMax.
 constexpr bool is_value_bytes(std::int32_t value_bytes) {
   return value_bytes >= kVariableValue && value_bytes <= static_cast<std::int32_t>(kValueBytesMax);
 }
 
 inline constexpr std::uint16_t kKeyBytes = 8;
 inline constexpr std::uint16_t kWideKeyBytes = 16;
-/// True for the two lengths that keys may have.
+/// Whether it is one of the two lengths that keys may have.
 constexpr bool is_key_bytes(std::uint16_t key_bytes) {
   return key_bytes == kKeyBytes || key_bytes == kWideKeyBytes;
 }
 
-/// What stands beside the keys of a block.
+/// The values beside the keys of a block.
 ///   bytes    as value_bytes of the partition
 ///   values   fixed: key count * value_bytes bytes; variable: all bytes one after another
 ///   lengths  variable only: one length a key
@@ -65,8 +65,8 @@ void encode_wide_key_block(std::span<const std::uint64_t> heads,
                            std::span<const std::uint64_t> tails, const BlockValues& values,
                            std::vector<std::byte>& out);
 
-/// What encode_key_block() writes for `key_count` keys without values whose last is `distance`
-/// behind their first.
+/// Bytes that encode_key_block() writes for `key_count` keys without values whose last is
+/// `distance` after their first.
 std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count);
 
 /// A parsed block: bounds proved, order proved by decode_keys().

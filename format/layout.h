@@ -299,7 +299,8 @@ struct TileChild {
 };
 static_assert(sizeof(TileChild) == 48);
 
-/// How a column of a record tile stores its numbers: each is `base` plus `width_bytes` bytes.
+/// The form in which a column of a record tile stores its numbers: each is `base` plus
+/// `width_bytes` bytes.
 struct RecordColumn {
   std::uint64_t base;
   std::uint8_t width_bytes;

@@ -12,7 +12,7 @@
 
 namespace crawlstore::format {
 
-/// How many numbers of each part a block has.
+/// The count of numbers of each part of a block.
 struct LinkBlockCounts {
   std::uint64_t gaps = 0;
   std::uint64_t degrees = 0;

@@ -80,7 +80,7 @@ class LinkRows {
   std::vector<std::uint32_t> numbers_;  // as they are in the block
 };
 
-/// What a footer says that its index does not.
+/// The totals that a footer has and its index has not.
 struct LinkTotals {
   std::uint64_t row_count = 0;
   std::uint64_t link_count = 0;
@@ -88,8 +88,8 @@ struct LinkTotals {
   std::uint64_t target_max = 0;  ///< 0 without links
 };
 
-/// How long the block is that begins with `header`, whatever else is wrong with it.
-/// errors kSegmentInvalid: the counts, the codec or the flags are out of range
+/// The length of the block that begins with `header`, whatever else is wrong with it. errors
+/// kSegmentInvalid: the counts, the codec or the flags are out of range
 Result<std::uint64_t> link_block_bytes(const LinkBlockHeader& header);
 
 /// Decodes a block, hostile bytes that may change meanwhile. `block` is as long as the block.

@@ -19,7 +19,7 @@ namespace crawlstore::format {
 /// codec of LinkRunFooter: the run has blocks of link_block.h. Another one is kDenseFamily.
 inline constexpr std::uint16_t kLinkFamily = 1;
 
-/// How long the index and the footer are.
+/// The length of the index and the footer.
 constexpr std::uint64_t link_tail_bytes(std::uint64_t block_count) {
   return block_count * sizeof(LinkIndexEntry) + sizeof(LinkRunFooter);
 }

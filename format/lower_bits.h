@@ -21,7 +21,8 @@ constexpr std::uint64_t low_mask(std::uint32_t low_bits) {
   return ~(~std::uint64_t{0} << low_bits);
 }
 
-/// Where the eight lower parts of a group begin; a group of eight is exactly low_bits bytes long.
+/// The offsets of the eight lower parts of a group; a group of eight is exactly low_bits bytes
+/// long.
 struct GroupShape {
   static constexpr std::size_t kParts = 8;
   std::array<std::uint64_t, kParts> bytes{};
@@ -44,7 +45,7 @@ class LowerBits {
         mask_(low_mask(block.low_bits)),
         shape_(block.low_bits) {}
 
-  /// How many whole groups have room for eight plain loads of 8 bytes.
+  /// The number of whole groups that have room for eight plain loads of 8 bytes.
   [[nodiscard]] std::size_t group_count(std::size_t count) const {
     if (low_bits_ > kNarrowBitsMax) return 0;
     const std::size_t all = count / GroupShape::kParts;

@@ -9,8 +9,8 @@
 
 namespace crawlstore::format {
 
-/// True for at most kNameBytesMax bytes of strict UTF-8 (shortest forms, no surrogates, up to
-/// U+10FFFF) without control characters (U+0000-U+001F, U+007F-U+009F). Empty is valid.
+/// Whether the name is at most kNameBytesMax bytes of strict UTF-8 (shortest forms, no surrogates,
+/// up to U+10FFFF) without control characters (U+0000-U+001F, U+007F-U+009F). Empty is valid.
 bool is_valid_name(std::string_view name);
 
 /// That a caller may give this name to a part of a store.

@@ -21,16 +21,16 @@
 
 namespace crawlstore::format {
 
-/// How the blocks of an origin run store URLs.
+/// The codec by which the blocks of an origin run store URLs.
 enum class OriginCodec : std::uint16_t { kRaw = 0, kZstd = 1 };
 
 inline constexpr std::uint32_t kUrlBytesMax = 1 << 24;
 inline constexpr std::uint32_t kOriginBlockPagesMax = 64;
-/// Of a block of more than one page, before it is compressed.
+/// The bytes of a block of more than one page, before it is compressed.
 inline constexpr std::uint32_t kOriginBlockRawMax = 1 << 18;
 inline constexpr std::uint32_t kOriginDictionaryBytesMax = 1 << 16;
 
-/// What is known of a page for ever.
+/// The facts about a page that never change.
 struct Origin {
   std::string_view url;                      ///< any bytes, at most kUrlBytesMax
   std::optional<std::uint64_t> linked_from;  ///< the page that linked to it first, below its own
@@ -57,7 +57,7 @@ class OriginBatch {
 
   [[nodiscard]] std::uint64_t first_page() const { return first_page_; }
   [[nodiscard]] std::size_t page_count() const { return lengths_.size(); }
-  /// What is compressed: lengths, then URLs.
+  /// The bytes to be compressed: lengths, then URLs.
   [[nodiscard]] std::vector<std::byte> raw_section() const;
   /// Appends the block to `out`. `compressor` may be nullptr: codec 0.
   void encode(FrameCompressor* compressor, std::vector<std::byte>& out) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What stands behind the blocks of an origin run: the index and the footer.
+/// The bytes after the blocks of an origin run: the index and the footer.
 /// spec/format.md#origin-runs. Pure functions over bytes; any thread.
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace crawlstore::format {
 
-/// Where a block begins.
+/// The beginning of a block.
 struct OriginEntry {
   std::uint64_t page = 0;          ///< its first one, counted from that of the run
   std::uint64_t offset_bytes = 0;  ///< in the payload
@@ -26,7 +26,7 @@ struct OriginEntry {
 inline OriginCodec codec_of(const OriginFooter& footer) {
   return static_cast<OriginCodec>(footer.codec);
 }
-/// Of an entry of the index.
+/// The bytes of an entry of the index.
 inline std::uint64_t entry_bytes(const OriginFooter& footer) {
   return std::uint64_t{footer.entry_page_bytes} + footer.entry_offset_bytes;
 }
@@ -58,7 +58,7 @@ class OriginIndexRules {
   Result<void> take(const OriginEntry& entry, std::uint64_t page_count, std::uint64_t block_bytes);
   /// After the last one. `padding` is what stands between it and the footer.
   [[nodiscard]] Result<void> finish(std::span<const std::byte> padding) const;
-  /// Where the next block begins.
+  /// The offset at which the next block begins.
   [[nodiscard]] std::uint64_t offset_bytes() const { return offset_bytes_; }
   [[nodiscard]] std::uint64_t page() const { return page_; }
 
@@ -70,7 +70,7 @@ class OriginIndexRules {
   OriginEntry last_;
 };
 
-/// Where the index ends and the padding begins.
+/// The offset at which the index ends and the padding begins.
 std::uint64_t origin_index_end(const OriginFooter& footer);
 
 }  // namespace crawlstore::format

@@ -14,7 +14,7 @@ constexpr std::uint64_t ones(unsigned bits) {
   return ~std::uint64_t{0} >> (64 - bits);
 }
 
-/// What the differences of a column have in common.
+/// Properties that the differences of a column have in common.
 struct Seen {
   std::uint64_t lowest = ~std::uint64_t{0};
   std::uint64_t any = 0;  // the bits that some have

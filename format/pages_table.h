@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kPagesMax = kPageMax + 1;
 /// A table has some two hundred bytes; later versions may add fields.
 inline constexpr std::uint64_t kPagesTableBytesMax = 65536;
 
-/// Of the flags: pages have URLs.
+/// A bit of the flags: pages have URLs.
 inline constexpr std::uint32_t kPagesHaveUrls = 1;
 /// And: there is an index of contents, which may be empty.
 inline constexpr std::uint32_t kPagesHaveContents = 2;

@@ -26,7 +26,7 @@ struct PartitionIndex {
   std::vector<std::uint32_t> block_offsets;  ///< offset / 8
   std::vector<std::uint64_t> first_tails{};  ///< of 16-byte keys, else empty
 };
-/// How long they are.
+/// The length of the index and the footer.
 constexpr std::uint64_t partition_tail_bytes(std::uint64_t block_count,
                                              std::uint16_t key_bytes = kKeyBytes) {
   return block_count * key_bytes + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
@@ -40,7 +40,7 @@ void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
 Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
                                                std::uint64_t payload_bytes);
 
-/// What the index says of one block.
+/// The entry of the index for one block.
 struct PartitionIndexEntry {
   Key16 first_key;
   std::uint64_t offset_bytes = 0;
@@ -54,9 +54,9 @@ class PartitionIndexRules {
   explicit PartitionIndexRules(const PartitionFooter& footer) : footer_(footer) {}
   /// The next entry; there are as many as blocks.
   Result<void> take(const PartitionIndexEntry& entry);
-  /// What stands between the last entry and the footer.
+  /// Takes the bytes between the last entry and the footer.
   [[nodiscard]] Result<void> take_padding(std::span<const std::byte> padding) const;
-  /// Where that begins in the payload.
+  /// The offset in the payload at which that begins.
   [[nodiscard]] std::uint64_t padding_offset() const {
     return footer_.index_offset_bytes + footer_.block_count * (footer_.key_bytes + 4U);
   }

@@ -18,7 +18,7 @@ constexpr std::uint64_t low_bits(std::size_t bytes) {
   return bytes == kNumberBytes ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
 }
 
-/// How a fragment of these entries is written: the shortest way, so there is one.
+/// The form in which a fragment of these entries is written: the shortest way, so there is one.
 QueueFragment shape_of(std::span<const QueueEntry> entries) {
   QueueEntry lowest = entries.front();
   std::uint64_t page_min = lowest.page;
@@ -32,7 +32,7 @@ QueueFragment shape_of(std::span<const QueueEntry> entries) {
     page_max = std::max(page_max, entry.page);
     differing |= entry.order ^ entries.front().order;
   }
-  // Where bits of two orders are the same, those of their difference are 0.
+  // The bits that are the same in two orders are 0 in their difference.
   const auto shift = differing == 0 ? 0 : std::countr_zero(differing);
   return {.lowest_order = lowest.order,
           .lowest_page = lowest.page,

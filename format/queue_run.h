@@ -70,7 +70,7 @@ QueueFragment encode_queue_fragment(std::span<const QueueEntry> entries,
 void encode_queue_tail(std::span<const QueueFragment> fragments, const QueueEntry& highest,
                        std::vector<std::byte>& out);
 
-/// What a run says of its fragments.
+/// The index of a run: its fragments.
 struct QueueIndex {
   std::vector<QueueFragment> fragments;
   std::vector<std::uint64_t> offsets;  ///< of each, and of the end of the last one

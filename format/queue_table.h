@@ -19,7 +19,7 @@ namespace crawlstore::format {
 inline constexpr std::uint64_t kQueueTableBytesMax =
     sizeof(QueueTableHeader) + std::uint64_t{kRunsPerLogMax} * sizeof(QueueRunCut);
 
-/// What of a run has left: all entries up to `cut`.
+/// The part of a run that has left: all entries up to `cut`.
 struct QueueRunState {
   RunId run;
   QueueEntry cut;  ///< order 0: none has left

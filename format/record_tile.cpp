@@ -179,7 +179,7 @@ std::uint64_t RecordTile::stored(RecordColumnId id, std::uint32_t index) const {
   return from.width_bytes == 8 ? bytes : bytes & ((std::uint64_t{1} << from.width_bytes * 8) - 1);
 }
 
-/// False when the sum is no number of 64 bits.
+/// Returns false if the sum is no number of 64 bits.
 bool RecordTile::add_base(RecordColumnId id, std::uint64_t& value) const {
   return !__builtin_add_overflow(value, column(id).base, &value);
 }

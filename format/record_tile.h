@@ -19,7 +19,7 @@
 
 namespace crawlstore::format {
 
-/// What crawls found out about a page. Times in microseconds since the epoch; both 0 when
+/// The findings of crawls about a page. Times in microseconds since the epoch; both 0 when
 /// crawl_count is 0.
 struct PageRecord {
   PageState state = PageState::kKnown;

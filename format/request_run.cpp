@@ -97,7 +97,7 @@ class Columns {
   const char* broken_ = nullptr;
 };
 
-/// True when the bytes can hold a header and columns of 8-byte words.
+/// Whether the bytes can hold a header and columns of 8-byte words.
 template <class Header>
 bool has_header(std::span<const std::byte> bytes) {
   CRAWLSTORE_ASSERT(reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 == 0);

@@ -69,9 +69,9 @@ void encode_key_run(const KeyRun& run, std::vector<std::byte>& out);
 ///   cost    about a nanosecond a key
 Result<KeyRun> parse_key_run(std::span<const std::byte> bytes, std::vector<std::uint64_t>& keys);
 
-/// Auxiliary bytes as columns: lengths empty = all are uniform_length_bytes. What encode_aux_run()
-/// takes has no blocks: it compresses where that pays. What was parsed has bytes or blocks: read
-/// both with AuxReader.
+/// Auxiliary bytes as columns: lengths empty = all are uniform_length_bytes. A run for
+/// encode_aux_run() has no blocks: it compresses where that pays. A parsed run has bytes or blocks:
+/// read both with AuxReader.
 struct AuxRun {
   std::uint64_t record_count = 0;
   std::uint32_t uniform_length_bytes = 0;

@@ -29,7 +29,7 @@ RootEnd end_of(const Superblock& superblock, const Identity& identity) {
           superblock.root_checksum};
 }
 
-/// Of all bytes but the checksum itself.
+/// The checksum of all bytes but the checksum itself.
 std::uint64_t root_checksum(std::span<const std::byte> bytes, const Uuid& uuid,
                             const Superblock& superblock) {
   return checksum(bytes.first(bytes.size() - sizeof(RootEnd::root_checksum)),

@@ -13,8 +13,8 @@ namespace crawlstore::format {
 
 namespace {
 
-// As numbers without a sign, the bits of finite numbers from 0 on lie below those of infinity; all
-// negative numbers and what is no number lie above.
+// If they are read as numbers without a sign, the bits of finite numbers from 0 on lie below those
+// of infinity. All negative numbers and what is no number lie above.
 constexpr auto kInfinity32 = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
 constexpr auto kInfinity64 = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
 

@@ -25,10 +25,10 @@ inline constexpr auto kScorerPrivateMin = static_cast<std::uint16_t>(Scorer::kOw
 inline constexpr std::uint16_t kScoresContentWeighted = 1;
 inline constexpr std::uint16_t kScoresPersonalised = 2;
 
-/// How a score is stored.
+/// The form in which a score is stored.
 enum class ScoreCodec : std::uint16_t { kFloat32 = 1, kFloat64 = 2 };
 
-/// What a footer says, its numbers as numbers.
+/// The contents of a footer, its numbers as numbers.
 struct ScoreArray {
   Scorer scorer{};
   ScoreSubject subject{};
@@ -52,8 +52,8 @@ constexpr std::uint64_t score_bytes(ScoreCodec codec) {
   return codec == ScoreCodec::kFloat64 ? 8 : 4;
 }
 
-/// Where the parts of a payload lie: values at 0, zeros up to a multiple of 8, first pages (none of
-/// the subject page), residuals, footer. All are multiples of 8 long but the values.
+/// The places of the parts of a payload: values at 0, zeros up to a multiple of 8, first pages
+/// (none of the subject page), residuals, footer. All are multiples of 8 long but the values.
 struct ScorePlaces {
   std::uint64_t value_bytes = 0;
   Extent first_pages;
@@ -92,7 +92,7 @@ class ScoreArrayRules {
   explicit ScoreArrayRules(const ScoreArray& array) : array_(array), places_(score_places(array)) {}
   /// The next bytes, at any address: a multiple of 8, none of them of the footer.
   Result<void> take(std::span<const std::byte> piece);
-  /// What can be said when all are taken.
+  /// Checks the rules that need all bytes, when all are taken.
   [[nodiscard]] Result<void> finish() const;
 
  private:

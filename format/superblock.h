@@ -41,20 +41,20 @@ constexpr bool is_tombstone(const Superblock& superblock) {
   return superblock.root_payload_bytes == 0;
 }
 
-/// True when all 4096 bytes are zero: the copy of a slot that was never used.
+/// Whether all 4096 bytes are zero: the copy of a slot that was never used.
 bool is_empty_copy(std::span<const std::byte> copy);
 
 /// The bits of each set that this version knows (spec/registry.md).
 inline constexpr std::uint64_t kKnownCompat = 0;
 inline constexpr std::uint64_t kKnownRoCompat = 0;
-inline constexpr std::uint64_t kDrumFeature = 1;       // kinds 1 to 5
-inline constexpr std::uint64_t kPagesFeature = 2;      // kinds 6 to 12
-inline constexpr std::uint64_t kFreshKeysFeature = 4;  // kind 13
-inline constexpr std::uint64_t kScoresFeature = 8;     // kind 14
-inline constexpr std::uint64_t kQueueFeature = 16;     // kinds 15 and 16
-inline constexpr std::uint64_t kFrontierFeature = 32;  // kinds 17 to 20
-inline constexpr std::uint64_t kValuesFeature = 64;    // kind 21
-inline constexpr std::uint64_t kShardsFeature = 128;   // pages of other shards
+inline constexpr std::uint64_t kDrumFeature = 1;        // kinds 1 to 5
+inline constexpr std::uint64_t kPagesFeature = 2;       // kinds 6 to 12
+inline constexpr std::uint64_t kFreshKeysFeature = 4;   // kind 13
+inline constexpr std::uint64_t kScoresFeature = 8;      // kind 14
+inline constexpr std::uint64_t kQueueFeature = 16;      // kinds 15 and 16
+inline constexpr std::uint64_t kFrontierFeature = 32;   // kinds 17 to 20
+inline constexpr std::uint64_t kValuesFeature = 64;     // kind 21
+inline constexpr std::uint64_t kShardsFeature = 128;    // pages of other shards
 inline constexpr std::uint64_t kContentsFeature = 256;  // kind 22
 inline constexpr std::uint64_t kKnownIncompat = kDrumFeature | kPagesFeature | kFreshKeysFeature |
                                                 kScoresFeature | kQueueFeature | kFrontierFeature |

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kFrameMagic = 0xFD2FB528;
 constexpr std::size_t kDescriptorOffset = 4;
 
-/// What the header of a frame says: RFC 8878, 3.1.1.1.
+/// The contents of the header of a frame: RFC 8878, 3.1.1.1.
 struct FrameHeader {
   std::uint64_t content_bytes = 0;
   std::uint64_t window_bytes = 0;

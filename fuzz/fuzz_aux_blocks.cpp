@@ -30,7 +30,7 @@ Bytes read_whole(std::span<const std::byte> raw, const AuxBlocks& blocks, std::s
   return all ? Bytes(all->begin(), all->end()) : Bytes();
 }
 
-/// As a dispatcher reads: auxiliary by auxiliary. False when a block is broken.
+/// Reads like a dispatcher: auxiliary by auxiliary. False when a block is broken.
 bool is_read_in_pieces(const AuxRun& run, std::size_t forget_after, const Bytes& whole) {
   AuxReader reader(run.bytes, run.blocks);
   std::size_t begin = 0;

@@ -63,7 +63,7 @@ void check_run(std::span<const std::byte> bytes) {
   require(more || more.error().offset <= bytes.size());
 }
 
-/// How many events and messages, and how the stream ends.
+/// Returns the number of events and of messages, and the end of the stream.
 std::vector<std::uint64_t> read_stream(std::span<const std::byte> rest, std::size_t piece_bytes) {
   const std::size_t size = rest.size();
   EventStreamReader reader([&](std::span<std::byte> into) -> Result<std::size_t> {

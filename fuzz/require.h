@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How a fuzz target says that an invariant does not hold: the process ends, in all builds.
+/// The way in which a fuzz target says that an invariant does not hold: the process ends, in all
+/// builds.
 
 #include <cstdlib>
 #include <type_traits>

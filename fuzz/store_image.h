@@ -17,7 +17,7 @@
 
 namespace crawlstore::fuzz {
 
-/// What a store holds.
+/// The contents of a store.
 ///   kDrum   a DRUM of two buckets with keys, values, pending requests and results
 ///   kPages  a page database with URLs, records, links of several supersteps, keys
 ///           beside their DRUM, and edits that wait
@@ -46,7 +46,7 @@ class StoreImage {
     std::uint64_t seed = 0;
     std::uint64_t checksum_at = 0;
   };
-  /// Where the pristine file holds this checksum; it must be there once. Behind the extent:
+  /// The place of this checksum in the pristine file; it must be there once. Behind the extent:
   /// nowhere.
   [[nodiscard]] std::uint64_t find(std::uint64_t checksum, Extent within) const;
   void add_runs(const container::Table& table);

@@ -21,7 +21,7 @@
 namespace crawlstore::fuzz {
 namespace {
 
-/// True while nothing has failed.
+/// A tally of results: ok() while none has failed.
 class Tally {
  public:
   template <class T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What users do with a file, to be tried on any bytes. Threads: one.
+/// The actions of users on a file, to be tried on any bytes. Threads: one.
 
 #include <cstddef>
 #include <memory>
@@ -23,8 +23,8 @@ bool write(std::unique_ptr<Storage> file);
 /// The same with the page database "fuzz": a page, a superstep, a host forgotten, compaction.
 bool write_pages(std::unique_ptr<Storage> file);
 
-/// Verifies, describes, walks and writes a file of these bytes, each on a copy of its own. What
-/// deep verify finds whole must be walked and written without an error.
+/// Verifies, describes, walks and writes a file of these bytes, each on a copy of its own. A file
+/// that deep verify finds whole must be walked and written without an error.
 ///   write  one of the two
 void check_file(const std::vector<std::byte>& bytes, bool (*write)(std::unique_ptr<Storage> file));
 

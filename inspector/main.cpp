@@ -18,7 +18,7 @@
 namespace crawlstore::inspector {
 namespace {
 
-// As the crawlstore command: spec of exit codes in its manual.
+// The codes are those of the crawlstore command, in its manual.
 constexpr int kExitDone = 0;
 constexpr int kExitNo = 1;
 constexpr int kExitUsage = 2;
@@ -47,7 +47,7 @@ int fail(const std::string& text, int code) {
   return code;
 }
 
-/// Of a file that cannot be opened; damaged ones can.
+/// The code for a file that cannot be opened; damaged ones can.
 int exit_code(Errc code) {
   return category(code) == ErrorCategory::kFormat ? kExitFormat : kExitSystem;
 }

@@ -26,7 +26,7 @@ bool is_low(unsigned unit) {
   return kLowBegin <= unit && unit < kLowEnd;
 }
 
-/// What stands at a place inside a string.
+/// The thing that stands at a place inside a string.
 struct Piece {
   std::size_t length = 1;
   bool is_broken = false;

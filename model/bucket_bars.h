@@ -26,9 +26,10 @@ struct BucketBar {
   std::uint64_t bucket = 0;
   std::uint64_t key_count = 0;
   std::uint64_t pending_count = 0;
-  /// Of the threshold for a merge; where the file states none, of the largest pending_count.
+  /// The share of the threshold for a merge; where the file states none, of the largest
+  /// pending_count.
   double merge_share = 0;
-  /// Of the threshold for a split; where the file states none, of the largest key_count.
+  /// The share of the threshold for a split; where the file states none, of the largest key_count.
   double split_share = 0;
   BucketMark mark = BucketMark::kNone;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How many buckets a plan takes: the power of two that the forecast finds fastest.
+/// The bucket count of a plan: the power of two that the forecast finds fastest.
 
 #include "model/merge_forecast.h"
 
 namespace crawlstore::model {
 
-/// What a bucket's merge sorts within the second-level cache.
+/// Requests that a bucket's merge sorts within the second-level cache.
 inline constexpr std::uint64_t kCachedRequests = 131072;
 /// Fewer keys a partition: padding to units is more than a hundredth.
 inline constexpr std::uint64_t kPartitionKeysMin = 51200;

@@ -25,7 +25,7 @@
 
 namespace crawlstore::model {
 
-/// What is known of the file, as of one look at it. `snapshot` is empty when it could not be opened
+/// The facts known of the file from one look at it. `snapshot` is empty when it could not be opened
 /// (`problem` says why), and when its pin was released; what was read then stays.
 struct FileView {
   std::string path;
@@ -48,7 +48,7 @@ struct FileView {
   std::optional<Error> scores_problem;
 };
 
-/// Which of view.pages is meant: that of the name; for "" the one called "pages", or the first.
+/// Finds the database in view.pages: that of the name; for "" the one called "pages", or the first.
 /// nullopt = there is none.
 std::optional<std::size_t> find_pages(const FileView& view, std::string_view name);
 /// The same, open; nullptr = there is none, or the pin was released.
@@ -70,9 +70,9 @@ class CrawlFile {
   [[nodiscard]] const std::shared_ptr<const FileView>& view() const { return view_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Would refresh() show something else: a newer generation, damage, or no damage any more,
-  /// another file at the path, or none? What it has found already is no news. Reads the superblocks
-  /// only; after release() as well.
+  /// Whether refresh() would show something else: a newer generation, damage, or no damage any
+  /// more, another file at the path, or none. Damage that it has found already is no news. Reads
+  /// the superblocks only; after release() as well.
   [[nodiscard]] bool has_news() const;
   /// The newest generation in the file now, whichever is shown; nullopt: there is none whole. Reads
   /// the superblocks only.
@@ -86,8 +86,8 @@ class CrawlFile {
   [[nodiscard]] bool is_released() const { return is_released_; }
 
  private:
-  /// What has_news() compares: the superblock copies, and whether the file is as long as it must
-  /// be.
+  /// The traces that has_news() compares: the superblock copies, and whether the file is as long as
+  /// it must be.
   struct Trace {
     std::vector<GenerationInfo> copies;
     std::optional<Error> error;

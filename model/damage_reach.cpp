@@ -20,13 +20,13 @@ namespace {
 constexpr std::uint64_t kPagesBetweenReports = 256;
 constexpr std::size_t kHostsNamed = 3;
 
-/// What is damaged, and where: a row each.
+/// A damaged part and its place: a row each.
 using Place = std::tuple<std::string, std::uint64_t, std::uint64_t>;  // part, segment, offset
 
 /// The pages of a place, ascending.
 using Touched = std::map<Place, std::vector<std::uint64_t>>;
 
-/// Of hosts by their names, as they are counted.
+/// Counts by the names of hosts.
 using HostCounts = std::map<std::string, std::uint64_t>;
 
 class Reach {
@@ -84,7 +84,7 @@ class Reach {
     pages.push_back(page);
   }
 
-  /// Where the URLs themselves are damaged, pages are of the host of their neighbours by key.
+  /// Pages whose URLs themselves are damaged are of the host of their neighbours by key.
   HostCounts hosts_of(const std::string& part, const std::vector<std::uint64_t>& pages) {
     if (part == "URL") return hosts_by_keys(pages);
     HostCounts counts;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What damage costs: which pages, hosts and queues cannot be read because of it, and what of them.
-/// Ownership: tables own all they hold. Threads: as PageView.
+/// The cost of damage: which pages, hosts and queues cannot be read because of it, and which parts
+/// of them. Ownership: tables own all they hold. Threads: as PageView.
 
 #include <functional>
 #include <string_view>
@@ -18,8 +18,8 @@ namespace crawlstore::model {
 /// The table `damage_reach`: a row for each place that is damaged and each part of pages that lies
 /// there: part (record, URL, links out, links in, key, a score array), database, page_count,
 /// first_page, last_page, hosts (the largest three, and how many there are), segment,
-/// offset_bytes. A page without its key is not found by its URL. Of a queue
-/// page_count is of what leaves behind the first damage.
+/// offset_bytes. A page without its key is not found by its URL. The page_count of a queue is that
+/// of the pages that leave after the first damage.
 ///   damaged   is told of each place once, whatever its parts
 ///   progress  how far it is; false = stop
 ///   errors    kCancelled

@@ -8,7 +8,7 @@
 namespace crawlstore::model {
 namespace {
 
-/// Of a value so many bytes are shown.
+/// Bytes of a value that are shown at most.
 constexpr std::size_t kValueBytesShown = 64;
 
 std::string change_name(Change change) {

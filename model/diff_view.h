@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What changed between two states, as tables.
-/// Ownership: documents own all they hold. Threads: as the diff() that fills them.
+/// The changes between two states, as tables. Ownership: documents own all they hold. Threads: as
+/// the diff() that fills them.
 
 #include <cstddef>
 

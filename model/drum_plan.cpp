@@ -18,7 +18,7 @@ namespace {
 /// More keys are not planned for.
 constexpr std::uint64_t kKeysMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kRequestsMax = std::uint64_t{1} << 44;
-/// How often all requests may fill the memory.
+/// Times that all requests may fill the memory.
 constexpr double kMemoriesMax = 1000;
 /// Beside arrays and merges: program, buffers of reading and writing; and, while flights are large
 /// enough to need them, their partitions and answers on the way.

@@ -18,34 +18,34 @@
 
 namespace crawlstore::model {
 
-/// What will come. When that is right, bytes and passes are good to a tenth from 8 buckets on
-/// (below, to a third), times to a factor of 2.
+/// A forecast of the keys and requests that will come. When that is right, bytes and passes are
+/// good to a tenth from 8 buckets on (below, to a third), times to a factor of 2.
 struct DrumForecast {
   /// Different keys among the requests, 1 to 2^40; the only field without a default.
   std::uint64_t key_count = 0;
   /// All check_update requests, repeats included; 0 = 4 * key_count.
   std::uint64_t request_count = 0;
-  /// As DrumOptions::memory_bytes: for the arrays. The process needs more: resident_bytes.
+  /// Memory for the arrays, like DrumOptions::memory_bytes. The process needs more: resident_bytes.
   /// At least 64 KiB, 16 requests, and a thousandth of all requests.
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
-  /// Of a key: 8, or 16.
+  /// The bytes of a key: 8, or 16.
   std::uint32_t key_bytes = 8;
-  /// Of a value, on average; values of any length cost 4 more.
+  /// The bytes of a value, on average; values of any length cost 4 more.
   std::uint64_t value_bytes = 0;
-  /// Of the auxiliary of a request, on average; auxiliaries of several lengths cost 4 more.
+  /// The bytes of a request's auxiliary, on average; auxiliaries of several lengths cost 4 more.
   std::uint64_t aux_bytes = 0;
-  /// Of the bytes of auxiliaries, what is left in logs, which compress them (LZ4) where that saves
-  /// an eighth: above 0 to 1. About 0.5 of URLs, 1 of numbers that look random.
+  /// The share of the bytes of auxiliaries that is left in logs, which compress them (LZ4) where
+  /// that saves an eighth: above 0 to 1. About 0.5 of URLs, 1 of numbers that look random.
   double aux_stored_share = 0.5;
-  /// What the disk reads and writes a second; by default those of a plain SSD.
+  /// Bytes that the disk reads and writes a second; by default those of a plain SSD.
   std::uint64_t disk_read_bytes_per_second = 500'000'000;
   std::uint64_t disk_write_bytes_per_second = 200'000'000;
   /// Plans for this many buckets; 0 = chooses, a power of two.
   std::uint32_t bucket_count = 0;
 };
 
-/// What to do, and what will have been done when all is merged. Counts and bytes of a DRUM
-/// alone in its store, with the default DrumOptions but those named here.
+/// The settings to use, and the work that will have been done when all is merged. Counts and bytes
+/// of a DRUM alone in its store, with the default DrumOptions but those named here.
 struct DrumPlan {
   std::uint32_t bucket_count = 0;         ///< for DrumOptions
   std::uint64_t memory_bytes = 0;         ///< for DrumOptions: of all arrays and what is in flight
@@ -61,7 +61,7 @@ struct DrumPlan {
   /// memory.
   std::uint64_t logged_request_count = 0;
   std::uint64_t first_logged_request = 0;  ///< so many had come when that began; if it does
-  /// As StorageCounters counts them.
+  /// Bytes by the counts of StorageCounters.
   std::uint64_t read_bytes = 0;
   std::uint64_t written_bytes = 0;
   std::uint64_t log_written_bytes = 0;     ///< of these: requests

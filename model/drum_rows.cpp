@@ -19,7 +19,7 @@ std::span<const std::byte> beginning(std::span<const std::byte> value) {
   return value.first(std::min(value.size(), kValueShown));
 }
 
-/// Is there more than this cell shows?
+/// Whether there is more than this cell shows.
 bool is_cut(const Cell& cell, std::size_t shown_max) {
   const auto* text = std::get_if<std::string>(&cell);
   return text != nullptr && text->size() > shown_max;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a DRUM holds, as tables that are read a window at a time, and where a key is.
+/// The contents of a DRUM as tables that are read a window at a time, and the place of a key.
 /// Ownership: a source shares its view, and with it the pin. Threads: any.
 
 #include <cstdint>
@@ -37,7 +37,7 @@ std::shared_ptr<const TableSource> key_rows(const DrumView& view, std::uint64_t 
 /// end in " ... 200000 bytes", but in whole_row(). No rows when there is no such bucket.
 std::shared_ptr<const TableSource> pending_rows(const DrumView& view, std::uint64_t bucket);
 
-/// Where a key is: bucket, partition or log or neither, row, place in the file.
+/// The place of a key: bucket, partition or log or neither, row, place in the file.
 ///   page  that has the key, as page_of_key() says; also where no bucket has it yet
 Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place,
                         const std::optional<std::uint64_t>& page = {});

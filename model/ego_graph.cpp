@@ -14,8 +14,8 @@
 namespace crawlstore::model {
 namespace {
 
-// Of more neighbours so many are looked at, evenly spread: enough to choose from for those that
-// there is room for.
+// If there are more neighbours, so many are looked at, evenly spread: enough to choose from for
+// those that there is room for.
 constexpr std::size_t kCandidatesANode = 50;
 constexpr std::size_t kCandidatesMin = 200;
 constexpr std::size_t kCandidatesMax = 10'000;
@@ -33,7 +33,7 @@ class PageGraphBuilder {
       for (std::uint32_t level = 1; level <= options_.depth; ++level) {
         CRAWLSTORE_TRY(add_level(level));
       }
-      // What the last levels left of their shares goes to the first ones.
+      // Room that the last levels left of their shares goes to the first ones.
     } while (is_changed_ && graph_.nodes.size() < options_.nodes_max);
     for (const std::uint64_t page : options_.expanded) {
       const auto at = places_.find(page);
@@ -84,7 +84,7 @@ class PageGraphBuilder {
     return all;
   }
 
-  /// What has no score is as good as 0.
+  /// A page without a score is as good as one with 0.
   [[nodiscard]] Result<double> score_of(std::uint64_t page) const {
     if (options_.scores) {
       CRAWLSTORE_TRY(const auto score, options_.scores->score(page));
@@ -94,7 +94,7 @@ class PageGraphBuilder {
     return std::isnan(score) ? 0 : score;
   }
 
-  /// Of pages, as many with the best scores as there is room for, those first.
+  /// Returns as many of the pages, those with the best scores first, as there is room for.
   Result<std::vector<std::uint64_t>> best_of(const std::vector<std::uint64_t>& pages,
                                              std::size_t room) {
     if (pages.size() <= room) return pages;
@@ -144,7 +144,7 @@ class PageGraphBuilder {
     return {};
   }
 
-  /// Those that are in the graph. Who came in on a longer way is nearer from now on.
+  /// Those that are in the graph. Pages that came in on a longer way are nearer from now on.
   void leave_out_known(std::vector<std::uint64_t>& pages, std::uint32_t distance) {
     std::vector<std::uint64_t> known;
     if (pages.size() < graph_.nodes.size()) {

@@ -39,7 +39,8 @@ struct EgoGraph {
   std::vector<GraphNode> nodes;  ///< the centre first
   std::vector<GraphEdge> edges;  ///< by from, then to; each once, none from a node to itself
   bool is_of_hosts = false;
-  /// Of hosts: pages that were not looked at, of those in the graph; of pages 0.
+  /// In a graph of hosts, the pages of those in the graph that were not looked at; in one of pages
+  /// 0.
   std::uint64_t unseen_page_count = 0;
 };
 
@@ -53,26 +54,26 @@ struct EgoGraphOptions {
   /// in which they were asked for: each adds kExpandedMax nodes over the budget.
   std::vector<std::uint64_t> expanded;
   static constexpr std::size_t kExpandedMax = 20;
-  /// Of a host so many pages are looked at, as they stand by their keys.
+  /// Pages of a host that are looked at, at most, in the order of their keys.
   std::size_t host_pages_max = 1000;
   /// By which of more pages the best are chosen; nothing: by the scores of their records.
   std::optional<ScoreView> scores = std::nullopt;
 };
 
-/// Pages around a page. Of more neighbours than there is room for come those with the best scores,
-/// of at most 10,000 (200 and more: 50 for each there is room for) that are looked at; each level
-/// leaves room for the next ones, and what these do not need it has after all: the budget is used
-/// up as long as there are pages within the depth. All links among the nodes are edges.
+/// Pages around a page. If there are more neighbours than room, those with the best scores come. At
+/// most 10,000 are looked at (200 and more: 50 for each there is room for). Each level leaves room
+/// for the next ones, and has after all the room that these do not need. So the budget is used up
+/// as long as there are pages within the depth. All links among the nodes are edges.
 ///   errors  kInvalidArgument: no page has this index; kTypeMismatch: the scores are of hosts or
 ///           domains; kCancelled; of damage
 ///   cost    links and a record of each node, a record or score of each neighbour that is looked at
 Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
                             const EgoGraphOptions& options, const PagesProgress& progress);
 
-/// Hosts around a host: an edge stands for all links between pages of two hosts. Of a host the
-/// first host_pages_max pages are looked at, and of a page the first 1,000 links; of more than
-/// there is room for come those with most links. Edges are those of the hosts that were looked at:
-/// not those among hosts at the last level.
+/// Hosts around a host: an edge stands for all links between pages of two hosts. The first
+/// host_pages_max pages of a host are looked at, and the first 1,000 links of a page. If there are
+/// more hosts than room, those with most links come. Edges are those of the hosts that were looked
+/// at: not those among hosts at the last level.
 ///   errors  kInvalidArgument: no page is of this host; kCancelled; of damage
 ///   cost    links of each page that is looked at, a URL of each page at their other end, and a key
 ///           of each page of a host that is not
@@ -81,7 +82,7 @@ Result<EgoGraph> host_graph(const PageView& view, std::string_view host,
 
 // --- for both -----------------------------------------------------------------------------------
 
-/// How many nodes a level may add, so that as many levels behind it find room.
+/// The number of nodes that a level may add, so that as many levels after it find room.
 std::size_t room_of_level(std::size_t nodes_max, std::size_t node_count, std::size_t levels_left);
 
 /// The distance of each node along the edges; one that no edge leads to keeps its own.

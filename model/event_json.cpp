@@ -235,9 +235,9 @@ struct EventLineParser::Reader {
   }
 };
 
-/// What nlohmann::json tells of a line, as it reads it. Kept are the known fields of the event, and
-/// those of one link at a time; a list or an object that stands for such a field is kept empty. So
-/// neither a line that is nested nor one of many small things takes memory.
+/// The events by which nlohmann::json tells of a line, as it reads it. Kept are the known fields of
+/// the event, and those of one link at a time; a list or an object that stands for such a field is
+/// kept empty. So neither a line that is nested nor one of many small things takes memory.
 struct EventLineParser::Line {
   Line(Reader& to, std::span<const std::size_t> broken) : reader(to), broken_strings(broken) {}
 
@@ -363,7 +363,7 @@ Result<CrawlEvent> EventLineParser::parse_slowly(std::string_view line) {
 
 Result<CrawlEvent> EventLineParser::parse_text(std::string_view line,
                                                std::span<const std::size_t> broken_strings) {
-  // What is written takes at least as many bytes in the line.
+  // Strings that are written take at least as many bytes in the line.
   bytes_.clear();
   bytes_.reserve(line.size());
   Reader reader{*this, {}};

@@ -28,7 +28,7 @@
 
 namespace crawlstore::model {
 
-/// How an event names pages.
+/// The way in which an event names pages.
 enum class PageNaming : std::uint8_t { kUrls, kIndexes };
 
 /// The kind of that name.
@@ -45,15 +45,15 @@ class EventLineParser {
   /// The event of a line; valid until the next call.
   ///   errors  kInvalidArgument; the text says what is wrong with the line
   Result<CrawlEvent> parse(std::string_view line);
-  /// How that event names its page and its links: all of them in the same way.
+  /// The way in which that event names its page and its links: all of them the same.
   [[nodiscard]] PageNaming naming() const { return naming_; }
-  /// How many links of that event were left out.
+  /// The number of links of that event that were left out.
   [[nodiscard]] std::uint64_t broken_link_count() const { return broken_link_count_; }
-  /// Why they were.
+  /// The reason that they were.
   [[nodiscard]] const char* broken_link_text() const { return broken_text_; }
 
  private:
-  /// So many fit the message of an event, of 64 MiB.
+  /// Links that fit the message of an event, of 64 MiB.
   static constexpr std::size_t kLinksMax = std::size_t{1} << 21;
   struct Reader;
   struct Line;

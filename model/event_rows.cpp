@@ -24,7 +24,7 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// Of a page or a link: its URL, or where there are none its index.
+/// The name of a page or a link: its URL, or its index if there are no URLs.
 Cell name_cell(bool has_urls, std::string_view url, std::uint64_t index, bool is_whole) {
   if (!has_urls) return index;
   return is_whole ? std::string(url) : row_url(url);

@@ -22,7 +22,7 @@ std::uint64_t number(std::span<const std::byte> bytes, std::size_t size, bool is
   return value;
 }
 
-/// Of `size` bytes, as two's complement.
+/// Reads a number of `size` bytes as two's complement.
 std::int64_t signed_number(std::uint64_t value, std::size_t size) {
   const unsigned unused = 64 - 8 * static_cast<unsigned>(size);
   return static_cast<std::int64_t>(value << unused) >> unused;

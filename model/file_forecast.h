@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What lies around the runs of a DRUM: where extents are placed, and what commits write.
+/// The forecast of the file around the runs of a DRUM: the places of extents, and the writes of
+/// commits.
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,8 @@ inline std::uint64_t whole(double amount) {
   return static_cast<std::uint64_t>(std::llround(std::max(0.0, amount)));
 }
 
-/// Where extents lie, as a store places them (best fit, the lowest of equals): how far the file
-/// grows.
+/// The places of extents in a store (best fit, the lowest of equals), and so the growth of the
+/// file.
 class FileForecast {
  public:
   Extent reserve(double bytes);

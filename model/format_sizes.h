@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How long things are in a file, as spec/format.md has them, for who foresees files. The codecs
-/// are inside the library; format_sizes_test holds both to each other.
+/// The lengths of parts of a file, as in spec/format.md, for forecasts of files. The codecs are
+/// inside the library; format_sizes_test holds both to each other.
 
 #include <cstdint>
 
@@ -12,11 +12,11 @@ inline constexpr std::uint64_t kUnitBytes = 4096;
 inline constexpr std::uint64_t kChunkBytes = 65536;
 inline constexpr std::uint64_t kKeyRunHeaderBytes = 48;
 inline constexpr std::uint64_t kAuxRunHeaderBytes = 32;
-/// Of a directory table, and of the held extents in a root.
+/// Entries of a directory table, and of the held extents in a root.
 inline constexpr std::uint64_t kTableSegmentsMax = 128;
 inline constexpr std::uint64_t kTableBytesMax = 16384;
 inline constexpr std::uint64_t kHeldInlineMax = 128;
-/// Of one value, and of one auxiliary.
+/// Bytes of one value, and of one auxiliary.
 inline constexpr std::uint64_t kValueBytesMax = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kAuxBytesMax = std::uint64_t{1} << 26;
 
@@ -25,14 +25,14 @@ constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-/// Of the extent that holds `payload_bytes` (> 0) and its checksums.
+/// The bytes of the extent that holds `payload_bytes` (> 0) and its checksums.
 std::uint64_t extent_bytes(std::uint64_t payload_bytes);
 
-/// Of a block of `key_count` keys, 1 to 512, without values, whose last is `distance` behind their
-/// first.
+/// The bytes of a block of `key_count` keys, 1 to 512, without values, whose last is `distance`
+/// after their first.
 std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count);
 
-/// Of the index and the footer of a partition.
+/// The bytes of the index and the footer of a partition.
 std::uint64_t partition_tail_bytes(std::uint64_t block_count, std::uint32_t key_bytes);
 
 }  // namespace crawlstore::model

@@ -118,7 +118,7 @@ std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
   double scaled = static_cast<double>(bytes) / 1024;
-  // What would be rounded to 1024.0 is 1.0 of the next unit.
+  // A number that would be rounded to 1024.0 is 1.0 of the next unit.
   while (scaled >= 1023.95 && unit + 1 < kUnits.size()) {
     scaled /= 1024;
     ++unit;

@@ -31,7 +31,7 @@ std::string format_time(std::int64_t time_us);
 /// 3.25 -> "3.3 s", 75 -> "1 min 15 s", 3700 -> "1 h 02 min".
 std::string format_duration(double seconds);
 
-/// As the unit says; nothing becomes "-".
+/// Writes a cell in its unit; nothing becomes "-".
 std::string format_cell(const Cell& cell, Unit unit);
 
 /// Bytes that a terminal can show: controls, DEL, what turns the direction of text around (such as

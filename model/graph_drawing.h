@@ -20,7 +20,7 @@ namespace crawlstore::model {
 /// line; of hosts with the number of links.
 std::string graph_dot(const EgoGraph& graph, const std::optional<GraphScores>& scores);
 
-/// How a node is drawn.
+/// The look of a node.
 struct NodeLook {
   std::uint32_t rgb = 0;  ///< 0xRRGGBB
   float radius = 0;       ///< in units of the layout

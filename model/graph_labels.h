@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What nodes of a graph are called where there is little room: what tells them apart.
-/// Threads: pure functions; any.
+/// Short names of the nodes of a graph, for where there is little room: the part that tells them
+/// apart. Threads: pure functions; any.
 
 #include <cstddef>
 #include <string>
@@ -12,8 +12,9 @@
 
 namespace crawlstore::model {
 
-/// Of a page the URL without its scheme, and on the host of the centre without the host: "/a/b".
-/// The first page of a host keeps the host. Hosts, and pages without URLs, have their label.
+/// The label of a page is its URL without the scheme, and on the host of the centre without the
+/// host: "/a/b". The first page of a host keeps the host. Hosts, and pages without URLs, have their
+/// label.
 std::string short_label(const EgoGraph& graph, const GraphNode& node);
 
 /// At most so many letters: of a longer text a third of them from its beginning, the others from

@@ -25,15 +25,15 @@ using Places =
 constexpr std::uint64_t kRounds = 100;
 /// With fewer nodes each pushes every other; with more, those near it.
 constexpr std::size_t kAllPairsMax = 500;
-/// How far nodes want to be from each other, times the square root of their number, in a square of
-/// the side 1: so much of it stays free that few are pushed against its border.
+/// The distance that nodes want from each other, times the square root of their number, in a square
+/// of the side 1. So much of it stays free that few are pushed against its border.
 constexpr double kDistance = 0.4;
 
 /// The square around (0, 0) with the side 1.
 class UnitSquare : public Rectangle {
  public:
   explicit UnitSquare(boost::minstd_rand& random) : Rectangle(random, -0.5, -0.5, 0.5, 0.5) {}
-  /// Where forces are in balance Boost divides nothing by nothing.
+  /// Boost would divide nothing by nothing where forces are in balance.
   static Point adjust(const Point& place, const Rectangle::point_difference_type& way) {
     Point moved = place;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -63,9 +63,9 @@ struct Repulsion {
 };
 
 /// Pairs of nodes that are no farther apart than a cell of a grid is wide, whichever cells they are
-/// in: a bound that followed the cells would show them as a pattern. Of a cell at most kCellMax, so
-/// that a crowd takes no longer than as many nodes apart. (Boost's own grid has lists for cells and
-/// no such bound.)
+/// in: a bound that followed the cells would show them as a pattern. At most kCellMax nodes of a
+/// cell count, so that a crowd takes no longer than as many nodes apart. (Boost's own grid has
+/// lists for cells and no such bound.)
 class NearPairs {
  public:
   explicit NearPairs(const std::vector<Point>& places) : places_(places) {
@@ -114,7 +114,7 @@ class NearPairs {
   std::size_t side_;
 };
 
-/// How far nodes may move in a round, less each time; 0 ends it.
+/// The distance that nodes may move in a round, less each time; 0 ends it.
 class Cooling {
  public:
   Cooling(double first, const PagesProgress& progress) : first_(first), progress_(progress) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a score array says of the pages of a graph, and how large they are by it.
+/// The scores that an array has for the pages of a graph, and the sizes of the pages by them.
 /// Ownership: plain values. Threads: pure functions over a view; any.
 
 #include <cstddef>
@@ -40,7 +40,7 @@ Result<GraphScores> graph_scores(const EgoGraph& graph, const ScoreView& scores,
 /// are equal, they have one half.
 std::vector<NodeScore> scale_scores(std::span<const std::optional<double>> scores);
 
-/// Of so many shades the one for a size.
+/// Returns the one of so many shades that stands for a size.
 ///   shade_count  at least 1
 std::size_t shade_of(float size, std::size_t shade_count);
 

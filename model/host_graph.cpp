@@ -31,7 +31,7 @@ class HostGraphBuilder {
       for (std::uint32_t level = 1; level <= options_.depth; ++level) {
         CRAWLSTORE_TRY(add_level(level));
       }
-      // What the last levels left of their shares goes to the first ones.
+      // Room that the last levels left of their shares goes to the first ones.
     } while (is_changed_ && graph_.nodes.size() < options_.nodes_max);
     for (const std::uint64_t page : options_.expanded) {
       const auto at = std::ranges::find(graph_.nodes, page, &GraphNode::page);
@@ -124,8 +124,8 @@ class HostGraphBuilder {
     return found;
   }
 
-  /// As of pages, in ego_graph.cpp; but nodes that have no room left are looked at too, for their
-  /// edges.
+  /// Does the same as for pages, in ego_graph.cpp; but nodes that have no room left are looked at
+  /// too, for their edges.
   Result<void> add_level(std::uint32_t level) {
     std::vector<std::size_t> open;
     for (std::size_t at = 0; at < graph_.nodes.size(); ++at) {
@@ -167,7 +167,7 @@ class HostGraphBuilder {
     return {};
   }
 
-  /// Of all nodes that were looked at, to all that are there in the end.
+  /// Notes the edges from all nodes that were looked at to all that are there in the end.
   void note_edges() {
     for (const auto& [at, found] : found_) {
       std::uint64_t hidden_count = 0;

@@ -20,7 +20,7 @@ const UIDNA* uts46() {
   return kProcessor;
 }
 
-/// What hosts of URLs may have all the same.
+/// Errors that hosts of URLs may have all the same.
 constexpr std::uint32_t kAllowedErrors =
     UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG | UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
     UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;

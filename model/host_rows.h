@@ -16,7 +16,7 @@
 
 namespace crawlstore::model {
 
-/// How far it is; false = stop.
+/// The progress; false = stop.
 using PagesProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 /// Pages by index: whether each waits in a queue.

@@ -24,11 +24,12 @@ struct KeyDigits {
   bool is_wide = false;
 };
 
-/// What format_key() gives, in any case.
+/// Reads the digits that format_key() gives, in any case.
 std::optional<KeyDigits> parse_key_digits(std::string_view digits);
 
-/// What somebody typed, as a key of this DRUM: its digits, in any case, or where the DRUM keys URLs
-/// anything else as one: also what no parser takes has a key there. nullopt = neither, or nothing.
+/// Reads the text that somebody typed as a key of this DRUM: its digits, in any case. If the DRUM
+/// keys URLs, any other text is read as one: also text that no parser takes has a key there.
+/// nullopt = neither, or nothing.
 std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info, std::uint64_t key_seed);
 
 }  // namespace crawlstore::model

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How links are stored: spec/format.md, link runs and dense link runs.
+/// The storage of links: spec/format.md, link runs and dense link runs.
 
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ LinkDirections link_directions(const std::vector<PageView>& databases);
 /// `link_runs`: a row a run, with the bytes of its parts.
 Table link_runs_table(const std::vector<PageView>& databases);
 
-/// What the rows of the dense runs of one way consist of.
+/// The parts of the rows of the dense runs of one way.
 struct DenseWay {
   std::string name;  // of the database
   bool incoming = false;

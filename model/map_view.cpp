@@ -20,8 +20,8 @@ double worst_ratio(double sum, double least, double most, double side) {
   return std::max(squared * most / (sum * sum), sum * sum / (squared * least));
 }
 
-/// What no tile covers yet. In doubles: thousands of rows taken off a float leave a side below
-/// zero.
+/// The area that no tile covers yet. In doubles: thousands of rows taken off a float leave a side
+/// below zero.
 struct Rest {
   double x = 0;
   double y = 0;

@@ -18,7 +18,7 @@ namespace crawlstore::model {
 /// The table `extents`: one row a piece of the file, ascending.
 Table extents_table(const std::vector<ExtentInfo>& extents);
 
-/// What a piece is called: the kind of the run's segment, else the use.
+/// The name of a piece: the kind of the run's segment, else the use.
 std::string_view extent_name(const ExtentInfo& extent);
 
 /// A cell of the map: some bytes in a row, and what most of them are.
@@ -45,7 +45,7 @@ std::size_t find_extent(const std::vector<ExtentInfo>& extents, std::uint64_t of
 /// once.
 std::vector<Extent> damaged_extents(const std::vector<ExtentInfo>& extents,
                                     const std::vector<Finding>& findings);
-/// How many bytes of an extent these have; `damaged` as damaged_extents() gives them.
+/// The bytes of an extent that these have; `damaged` as damaged_extents() gives them.
 std::uint64_t damaged_bytes(const std::vector<Extent>& damaged, Extent extent);
 
 /// An area of a treemap that stands for sizes [first, first + count) of a descending list.

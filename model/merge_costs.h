@@ -22,7 +22,7 @@ inline constexpr double kByteSeconds = 0.4e-9;  // a byte through the system, wi
 inline constexpr double kMergeSeconds = 40e-6;  // a bucket
 inline constexpr double kCommitSeconds = 280e-6;
 
-/// So many requests of one merge.
+/// Seconds that so many requests of one merge take to be sorted.
 inline double sort_seconds(double requests) {
   const double doublings = std::max(0.0, std::log2(std::max(1.0, requests) / kSortRequests));
   return requests * std::min(kSortSecondsMax, kSortSeconds + kSortSecondsADoubling * doublings);

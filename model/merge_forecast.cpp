@@ -59,7 +59,7 @@ class Forecast {
     Extent place;  // of the partitions of all buckets of the group
     std::vector<Run> runs;
   };
-  /// What is written until its flight lands.
+  /// A new copy of a group, until its flight lands.
   struct Replacement {
     std::size_t group = 0;
     Extent place;
@@ -110,7 +110,7 @@ class Forecast {
     return hot ? fullest : groups_.size();
   }
 
-  /// False: the last request came before.
+  /// Returns false if the last request came before.
   bool submit_until_full() {
     const double memory = static_cast<double>(work_.memory_bytes);
     const double under_way = std::max(flight_.bytes, 2 * flight_bytes_);
@@ -184,7 +184,7 @@ class Forecast {
     }
   }
 
-  /// What the arrays of a group's buckets hold together.
+  /// The bytes that the arrays of a group's buckets hold together.
   [[nodiscard]] double memory_of(std::size_t group) const {
     return waiting(groups_[group]) * group_buckets_ * request_bytes_;
   }
@@ -409,7 +409,7 @@ class Forecast {
     commit(landed.buckets, true);
   }
 
-  /// As DrumCore::merge(), or a merge because logs are full.
+  /// Merges like DrumCore::merge(), or because logs are full.
   void merge() {
     land();
     ++out_.pass_count;
@@ -427,7 +427,8 @@ class Forecast {
     land();
   }
 
-  /// What a commit writes beside the runs: DRUM table, directory tables, root, superblocks.
+  /// Counts the writes of a commit beside the runs: DRUM table, directory tables, root,
+  /// superblocks.
   void commit(double changed_buckets, bool after_merge) {
     const double kinds = work_.aux_bytes != 0 ? 2 : 1;
     const double partitions = counts_.partitions * group_buckets_;

@@ -9,7 +9,7 @@
 
 namespace crawlstore::model {
 
-/// What will come. Counts > 0.
+/// The requests that will come. Counts > 0.
 struct MergeWorkload {
   double key_count = 0;  ///< different keys among the requests
   double request_count = 0;
@@ -24,13 +24,14 @@ struct MergeWorkload {
   /// Buckets that are not told apart: more are simulated in groups.
   std::uint32_t groups_max = 1024;
 
-  /// Of a request in an array.
+  /// The bytes of a request in an array.
   [[nodiscard]] std::uint64_t request_bytes() const { return beside_bytes() + 8 + aux_bytes; }
-  /// Of a key, behind the first 8 bytes, and of its value: as they are, in runs and partitions.
+  /// The bytes of a key after its first 8, and of its value: as they are, in runs and partitions.
   [[nodiscard]] std::uint64_t beside_bytes() const { return key_bytes - 8 + value_bytes; }
 };
 
-/// What will have been done when all is merged. Bytes are those that StorageCounters counts.
+/// The work that will have been done when all is merged. Bytes are those that StorageCounters
+/// counts.
 struct MergeForecast {
   double bytes_read = 0;
   double bytes_written = 0;

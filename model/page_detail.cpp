@@ -51,7 +51,7 @@ std::vector<Field> fields_of(const PageInfo& page, const PageDetail& detail) {
            page.content_hash.empty() ? Cell() : Cell(hex(page.content_hash))}};
 }
 
-/// Of a page whose URL or record is damaged.
+/// Returns the readable parts of a page whose URL or record is damaged.
 PageInfo readable_page(const PageView& view, std::uint64_t index) {
   PageInfo page;
   page.index = index;
@@ -78,7 +78,7 @@ std::vector<Field> readable_fields(const PageView& view, std::uint64_t index,
   return fields;
 }
 
-/// Where scores cannot be read, why.
+/// Adds the scores of a page; for those that cannot be read, the reason.
 void add_scores(const PageView& view, std::uint64_t index, std::vector<Field>& fields) {
   auto scores = score_fields(view, index);
   for (Field& field : scores.fields) {

@@ -18,7 +18,7 @@ namespace crawlstore::model {
 /// The longest way from a seed that is followed.
 inline constexpr std::size_t kPathPagesMax = 1000;
 
-/// How a page was found: first a seed, each page linked to the next one first, the page last. In a
+/// The way to a page: first a seed, each page linked to the next one first, the page last. In a
 /// file that is damaged, or on a way of more than kPathPagesMax pages, the first is no seed.
 ///   errors  kInvalidArgument: no page has this index; of damage
 ///   cost    a page a step

@@ -14,7 +14,7 @@
 
 namespace crawlstore::model {
 
-/// What can be sorted by.
+/// The columns to sort by.
 enum class PageColumn : std::uint8_t {
   kIndex,
   kUrl,
@@ -33,7 +33,7 @@ std::optional<PageColumn> find_page_column(std::string_view name);
 /// All names: "index", "url", "state" ...
 std::vector<std::string> page_column_names();
 
-/// What a column holds, as a number in its order; of kUrl nothing: that is text.
+/// The value of a column, as a number in its order; kUrl has none: that is text.
 std::uint64_t sort_number(const PageInfo& page, PageColumn column);
 
 /// A number with as few digits as tell it from its neighbours.
@@ -44,7 +44,8 @@ double score_value(float score);
 /// One field: `url`, or `url_hex` with hexadecimal digits for what is no UTF-8.
 Field url_field(std::string_view url);
 
-/// How often it changes, by its crawls (PageInfo::change_rate()); nothing where that is not known.
+/// The frequency of its changes, by its crawls (PageInfo::change_rate()); nothing where that is not
+/// known.
 Cell changes_per_day(const PageInfo& page);
 
 /// The HTTP status that was told last, if one was.
@@ -53,7 +54,7 @@ Cell http_status_cell(const PageInfo& page);
 /// All that is known of a page, without its links.
 std::vector<Field> page_fields(const PageInfo& page);
 
-/// What an array of scores says of a page; nothing for a page that came since.
+/// The score of a page in an array; nothing for a page that came since.
 struct NamedScore {
   std::string_view name;  ///< of the array
   std::optional<double> value;

@@ -22,7 +22,7 @@ namespace crawlstore::model {
 /// whole_row().
 inline constexpr std::size_t kRowUrlBytesMax = 4096;
 
-/// Which pages a table has: nullptr = all, in the order of their indexes.
+/// The pages that a table has: nullptr = all, in the order of their indexes.
 using PageList = std::shared_ptr<const std::vector<std::uint64_t>>;
 
 /// The table `pages`: index, url, state, score, depth, in_link_count, out_link_count, linked_from,
@@ -35,8 +35,8 @@ std::shared_ptr<const TableSource> page_table(const PageView& view, PageList pag
                                               std::string name = "pages",
                                               std::optional<ScoreView> scores = {});
 
-/// Of the pages with the best scores at most so many, the best first; of equal scores the smaller
-/// index.
+/// Returns at most so many pages with the best scores, the best first; among equal scores the
+/// smaller index comes first.
 ///   errors  of damage
 ///   cost    reads all records; 4 bytes a page
 Result<PageList> top_pages(const PageView& view, std::size_t count_max);

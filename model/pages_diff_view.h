@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What changed in page databases between two states, as tables beside those of DiffView.
-/// Ownership: documents own all they hold. Threads: as the diff_pages() that fills them.
+/// The changes in page databases between two states, as tables beside those of DiffView. Ownership:
+/// documents own all they hold. Threads: as the diff_pages() that fills them.
 
 #include <map>
 #include <optional>

@@ -17,7 +17,7 @@ namespace crawlstore::model {
 
 /// All databases of the store, by name. errors of damage
 Result<std::vector<PagesInfo>> page_databases(const Snapshot& snapshot);
-/// Of its newest generation.
+/// The page databases of the newest generation.
 Result<std::vector<PagesInfo>> page_databases(const Store& store);
 
 /// `pages`, `crawled`, `links`, `bits_per_link` ... of the database of the default name; zeros when
@@ -33,7 +33,7 @@ struct DatabaseSuperstep {
 /// The table `supersteps`: one row a database.
 Table supersteps_table(const std::vector<DatabaseSuperstep>& supersteps);
 
-/// What an import of pages has read.
+/// Counts of the lines that an import of pages has read.
 struct ImportCounts {
   std::uint64_t lines = 0;           ///< of text
   std::uint64_t events = 0;          ///< of a stream, or that lines became

@@ -147,7 +147,7 @@ std::optional<std::int64_t> take_clock_us(std::string_view& text) {
   return (std::int64_t{*hours} * 3600 + *minutes * 60 + *seconds) * kUsPerSecond + fraction_us;
 }
 
-/// What is left is "Z" or an offset from UTC.
+/// The rest of the text is "Z" or an offset from UTC.
 std::optional<std::int64_t> parse_offset_us(std::string_view text) {
   if (text == "Z") return 0;
   const bool is_west = text.starts_with('-');

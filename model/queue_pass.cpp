@@ -72,7 +72,7 @@ std::string crawled_before(const PageInfo& page) {
   return "it was crawled at " + format_time(page.last_crawl_us) + ".";
 }
 
-/// Why a page that does not wait does not.
+/// The reason that a page does not wait.
 std::string why_not_waiting(const std::optional<PageInfo>& page) {
   if (!page) return "The page database does not have it.";
   switch (page->state) {

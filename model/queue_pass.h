@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a pass over a whole queue finds. Ownership: results own all they hold. Threads: pure
+/// The findings of a pass over a whole queue. Ownership: results own all they hold. Threads: pure
 /// functions; any. Each pass reads the pages in the order in which they would leave, says how far
 /// it is, and fails with kCancelled when it is told to stop.
 
@@ -51,11 +51,11 @@ struct PriorityRange {
 };
 /// "0.5", "-1", "1e-7"; "" = no limit, which is `endless`. nullopt = no number.
 std::optional<double> parse_priority(std::string_view text, double endless);
-/// As parse_priority() reads it.
+/// Writes a priority in the form that parse_priority() reads.
 std::string format_priority(double priority);
 
 /// Counts what remains in the bins of QueueView::distribution(), which knows that only about: pages
-/// that wait, and no stale entries. What has left stays as it was.
+/// that wait, and no stale entries. Counts of what has left stay as they were.
 ///   errors  kCancelled; of damage
 ///   cost    reads the queue
 Result<std::vector<QueueBin>> counted_bins(const QueueView& queue, std::vector<QueueBin> bins,
@@ -81,7 +81,7 @@ Result<WaitingInRange> waiting_in_range(const QueueView& queue, const PageView* 
                                         const PriorityRange& range, std::size_t count,
                                         const PagesProgress& progress);
 
-/// Where a page waits.
+/// The place of a waiting page.
 struct QueuePlace {
   double priority = 0;
   std::uint64_t place = 0;         ///< 1 leaves first

@@ -47,7 +47,7 @@ Table first_table(std::span<const WaitingPage> pages, std::uint64_t before_count
 Table queue_runs_table(const QueueInfo& queue, std::span<const QueueRunInfo> runs,
                        std::span<const SegmentInfo> segments);
 
-/// Where a priority lies among bins of QueueView::distribution(): from 0, before all, to 1.
+/// The place of a priority among bins of QueueView::distribution(): from 0, before all, to 1.
 double place_among(std::span<const QueueBin> bins, double priority);
 /// The priority at a place from 0 to 1; `bins` has at least one.
 double priority_among(std::span<const QueueBin> bins, double place);

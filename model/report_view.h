@@ -26,7 +26,7 @@ Document merge_view(const std::vector<DrumMerge>& merges);
 Document compact_view(const CompactReport& report, const JoinReport& joined);
 Document forget_view(const ForgetReport& report);
 
-/// What was done with lines of input.
+/// Counts of the lines of input, by what was done with them.
 struct LineCounts {
   std::uint64_t lines = 0;  ///< all that were read
   std::uint64_t unique = 0;

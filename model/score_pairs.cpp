@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kPairsAStep = 1024;
 
-/// Of each pair the rank of one of its scores, from 0 on.
+/// The rank of one of the scores of each pair, from 0 on.
 std::vector<double> ranks_of(std::span<const ScorePair> pairs, double ScorePair::*side) {
   std::vector<std::size_t> order(pairs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -27,8 +27,7 @@ struct ScorePairs {
   std::uint64_t page_count = 0;  ///< with a score, be it 0, in both arrays
   std::vector<ScorePair> pairs;  ///< of the sample, by index
   std::uint64_t even_count = 0;  ///< of them those that were taken evenly spaced
-  /// Of the evenly spaced ones, so that it tells of all pages and not of the
-  /// best.
+  /// The correlation of the evenly spaced ones, so that it tells of all pages and not of the best.
   std::optional<double> rank_correlation;
 };
 

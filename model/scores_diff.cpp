@@ -38,7 +38,7 @@ class Values {
 
   [[nodiscard]] ScoreSubject subject() const { return scores_.info().subject; }
   [[nodiscard]] std::uint64_t count() const { return floats_.size() + doubles_.size(); }
-  /// What has no place in the array has 0.
+  /// An entry that has no place in the array has 0.
   [[nodiscard]] Result<double> value(Entry entry) const {
     if (!entry) return 0.0;
     const double score = floats_.empty() ? doubles_[*entry] : static_cast<double>(floats_[*entry]);
@@ -56,7 +56,7 @@ class Values {
     return ranked_name(std::move(url), subject());
   }
 
-  /// Where the array has the page, or what begins with it.
+  /// The place in the array of the page, or of what begins with it.
   [[nodiscard]] Entry find(std::uint64_t page) const {
     if (subject() == ScoreSubject::kPage) return page < count() ? Entry(page) : std::nullopt;
     const auto at = std::ranges::lower_bound(first_pages_, page);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How score arrays differ between two states, as a table beside those of PagesDiffView.
+/// The differences of score arrays between two states, as a table beside those of PagesDiffView.
 /// Ownership: the document owns all it holds. Threads: as Snapshot.
 
 #include <functional>
@@ -26,9 +26,10 @@ struct ScoresDiffOptions {
 
 /// Adds the table `scores` to the document of a DiffView: one row an array of either state, by
 /// database and name, and makes its field `differs` true where one differs. Compared are the values
-/// alone, not how an array came about. What an array does not have counts as 0: a score that one
-/// alone has, and that is not 0, was added or is gone; only one that both have has changed. Pages,
-/// hosts and domains are known as diff_pages() knew the pages: by index, or by URL and name.
+/// alone, not how an array came about. A score that an array does not have counts as 0. A score
+/// that one alone has, and that is not 0, was added or is gone; only one that both have has
+/// changed. Pages, hosts and domains are known as diff_pages() knew the pages: by index, or by URL
+/// and name.
 ///   databases  what diff_pages() found
 ///   errors  kCancelled; of damage
 ///   cost    one pass over both arrays, as they are mapped, and a bit of memory for each value of

@@ -26,7 +26,7 @@ constexpr int kBinsBelow1 = 324 * kBinsADecade;
 constexpr int kBinsFrom1 = 309 * kBinsADecade;
 constexpr std::uint64_t kScoresAStep = 1 << 20;
 
-/// As the registry has it.
+/// The name in the registry.
 std::string subject_name(ScoreSubject subject) {
   if (subject == ScoreSubject::kPage) return "page";
   return subject == ScoreSubject::kHost ? "host" : "domain";
@@ -55,7 +55,7 @@ Result<void> look_at(const ScoreView& scores, const Look& look) {
   return look(values);
 }
 
-/// Of pages, or of the hosts or domains that the array is of.
+/// Describes pages, or the hosts or domains that the array is of.
 Result<std::vector<TopPage>> describe_pages(const PageView& pages, ScoreSubject subject,
                                             std::span<const ScoredPage> best, bool cuts_urls) {
   std::vector<TopPage> top;

@@ -23,10 +23,10 @@ namespace crawlstore::model {
 /// The table `scores`: one row an array, of all databases of the generation. errors of damage
 Result<Table> scores_table(const Snapshot& snapshot);
 
-/// What was computed, and how; with the table `iterations` if asked for.
+/// The scores that were computed, and the way to them; with the table `iterations` if asked for.
 Document rank_view(const RankReport& report, bool with_residuals);
 
-/// What a score is told by: the URL itself, or its host or registered domain.
+/// The name that a score is told by: the URL itself, or its host or registered domain.
 std::string ranked_name(std::string url, ScoreSubject subject);
 
 struct TopPage {
@@ -83,8 +83,8 @@ struct ReadableScores {
 };
 ReadableScores readable_scores(const PageView& pages);
 
-/// How many better pages there are, plus 1, in the order of ScoreView::top(); nothing for a page
-/// with 0 and for one that came since. errors of damage
+/// The number of better pages, plus 1, in the order of ScoreView::top(); nothing for a page with 0
+/// and for one that came since. errors of damage
 ///   cost  one pass over the array
 Result<std::optional<std::uint64_t>> rank_of(const ScoreView& scores, std::uint64_t index);
 
@@ -98,7 +98,7 @@ struct ScoreHistogram {
   std::vector<ScoreBin> bins;    ///< ascending, without gaps, four a power of ten
   std::uint64_t zero_count = 0;  ///< pages with 0, which has no place on such an axis
 };
-/// How the scores of an array are spread.
+/// The spread of the scores of an array.
 ///   errors  kCancelled; of damage
 ///   cost    one pass over the array
 Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgress& progress);
@@ -122,7 +122,7 @@ struct ScoreFields {
   std::vector<Field> fields;
   std::map<std::string, Error> problems;  ///< why `score:NAME` cannot be read
 };
-/// What the arrays of a database say of a page.
+/// The scores of a page in the arrays of a database.
 ///   cost  one pass over each array
 ScoreFields score_fields(const PageView& pages, std::uint64_t index);
 

@@ -37,7 +37,7 @@ struct ShardsLook {
   std::vector<std::string> names;
   std::vector<std::string> shards;  ///< "1/3"; empty: the file cannot be read
   /// A row a file, by names: that of shards_view(), then the steps by which it is behind the shard
-  /// that is furthest, and its length. Of a file that cannot be read: its name.
+  /// that is furthest, and its length. The row of a file that cannot be read has its name alone.
   std::shared_ptr<const TableSource> rows;
   std::vector<std::string> unreadable;  ///< names, with why
   std::string problem;                  ///< of those that can be read: shards_problem()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where the bytes of a file are.
+/// The use of the bytes of a file.
 
 #include <cstdint>
 #include <string>

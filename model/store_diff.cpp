@@ -35,7 +35,7 @@ std::uint64_t number_in(const std::vector<Cell>& row, std::size_t column) {
   return number == nullptr ? 0 : *number;
 }
 
-/// Of all rows.
+/// The sum over all rows.
 std::uint64_t sum_of(const Document& document, std::string_view table, std::string_view column) {
   const Table* found = find_table(document, table);
   if (found == nullptr) return 0;

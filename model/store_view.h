@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a store holds, from one pinned generation of it.
-/// Ownership: documents own all they hold. Threads: as Snapshot.
+/// The contents of a store, from one pinned generation of it. Ownership: documents own all they
+/// hold. Threads: as Snapshot.
 
 #include <cstdint>
 #include <functional>
@@ -48,7 +48,7 @@ Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind
 /// The command name of a process; empty = not known. The caller looks it up: the model does no I/O.
 using ProcessNames = std::function<std::string(std::int64_t pid)>;
 
-/// Which generations are held, since when, what that keeps, and by whom.
+/// The generations that are held, since when, the bytes that this keeps, and the holders.
 ///   previous      the generation before, for its commit time; nullopt = there is none
 ///   ignored_pid   as for info_view()
 Result<Document> pins_view(const Snapshot& snapshot, const std::optional<StoreInfo>& previous,

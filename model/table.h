@@ -14,7 +14,7 @@
 
 namespace crawlstore::model {
 
-/// What a number means, and so how it is shown to people. JSON holds it plain.
+/// The meaning of a number, and so the way it is shown to people. JSON holds it plain.
 enum class Unit : std::uint8_t {
   kText,
   kCount,    ///< decimal with separators

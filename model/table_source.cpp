@@ -9,7 +9,7 @@
 namespace crawlstore::model {
 namespace {
 
-/// As one ordered number; exact enough to sort by. nullopt: text, or nothing.
+/// The cell as one ordered number; exact enough to sort by. nullopt: text, or nothing.
 std::optional<long double> number_of(const Cell& cell) {
   if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? 1 : 0;
   if (const auto* number = std::get_if<std::uint64_t>(&cell)) return *number;
@@ -20,7 +20,7 @@ std::optional<long double> number_of(const Cell& cell) {
 
 int kind_rank(const Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return 0;
-  // What is no number compares with none: sorting needs it to have a place.
+  // A value that is no number compares with none: sorting needs it to have a place.
   if (const auto* number = std::get_if<double>(&cell); number != nullptr && std::isnan(*number)) {
     return 0;
   }

@@ -38,12 +38,13 @@ class TableSource {
   /// Rows from `first` on, at most `count_max`, fewer only at the end. errors of damage
   [[nodiscard]] virtual Result<std::vector<Row>> rows(std::uint64_t first,
                                                       std::size_t count_max) const = 0;
-  /// Is this a column that takes a look elsewhere for each row? rows() leaves it empty.
+  /// Whether this is a column that takes a look elsewhere for each row; rows() leaves it empty.
   [[nodiscard]] virtual bool is_costly(std::size_t /*column*/) const { return false; }
-  /// As rows(), with the costly columns: for what is on the screen or asked for by name.
+  /// The same rows as rows() gives, with the costly columns: for what is on the screen or asked for
+  /// by name.
   [[nodiscard]] virtual Result<std::vector<Row>> full_rows(std::uint64_t first,
                                                            std::size_t count_max) const;
-  /// As full_rows(), but what is damaged takes no other row with it: for the screen.
+  /// The same rows as full_rows() gives, but damage takes no other row with it: for the screen.
   [[nodiscard]] virtual ReadableRows readable_rows(std::uint64_t first,
                                                    std::size_t count_max) const;
   /// A row that rows() gave, with what it left out of long cells, if it did. errors of damage

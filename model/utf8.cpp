@@ -7,7 +7,8 @@
 namespace crawlstore::model {
 namespace {
 
-/// Which second bytes may follow a lead byte; those after it are 80 to BF. (Unicode 15, table 3-7.)
+/// The second bytes that may follow a lead byte; those after it are 80 to BF. (Unicode 15, table
+/// 3-7.)
 struct LeadRow {
   unsigned char first, last;
   unsigned char second_min, second_max;

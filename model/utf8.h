@@ -14,7 +14,8 @@ std::size_t utf8_length(std::string_view bytes);
 /// The code point of so many bytes; `length` is what utf8_length() said of them, not 0.
 char32_t utf8_decode(std::string_view bytes, std::size_t length);
 
-/// True for the empty string as well. Cost: one pass, many bytes at a time while they are ASCII.
+/// Whether the bytes are UTF-8, the empty string as well. Cost: one pass, many bytes at a time
+/// while they are ASCII.
 bool is_utf8(std::string_view bytes);
 
 }  // namespace crawlstore::model

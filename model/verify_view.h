@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a verification found, as a table.
+/// The findings of a verification, as a table.
 
 #include <string_view>
 #include <vector>

@@ -122,7 +122,7 @@ class Annotator:
         self.rows.fill(begin, end, 'up to the end of the run', section)
 
     def _rest(self):
-        """What no readable generation refers to: held extents and free space."""
+        """The bytes that no readable generation refers to: held extents and free space."""
         for at, length in list(self.rows.gaps(0, len(self.data))):
             while length:
                 held = next((h for h in self.held if h.offset_bytes <= at <

@@ -46,8 +46,8 @@ TableRef = namedtuple('TableRef', 'offset_bytes born checksum first_segment_id p
 HeldExtent = namedtuple('HeldExtent', 'offset_bytes length_bytes born retired')
 HeldTableRef = namedtuple('HeldTableRef', 'offset_bytes born checksum payload_bytes entry_count')
 Run = namedtuple('Run', 'offset_bytes born run_id payload_bytes record_count checksum')
-# Of a tiled segment, runs is the root of its tree, nodes are all nodes (the root is the first), and
-# tiles the tiles in their order; without a tree both are empty.
+# For a tiled segment, runs is the root of its tree, nodes are all nodes (the root is the first),
+# and tiles the tiles in their order; without a tree both are empty.
 Segment = namedtuple('Segment', 'id kind storage_class owner name runs nodes tiles')
 Finding = namedtuple('Finding', 'error kind offset')
 REDUCED = 'reduced_redundancy'
@@ -225,7 +225,7 @@ class CrawlFile:
 
     @staticmethod
     def _findings(parsed, winner):
-        """What Superblock, States, says of the copies."""
+        """Checks the rules of Superblock, States, on the copies."""
         findings = []
         for slot in 0, 1:
             copies = [result for result, place in zip(parsed, SLOTS) if place[0] == slot]

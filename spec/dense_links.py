@@ -14,7 +14,7 @@ EQUAL = 48                                      # types above: the row equals an
 
 
 def parse_model(data):
-    """Of each context {(length, code): token}."""
+    """The codes of each context: {(length, code): token}."""
     model = []
     for context in range(CONTEXTS):
         octets = data[context * TOKENS // 2:(context + 1) * TOKENS // 2]
@@ -60,7 +60,7 @@ class Numbers:
 
 
 def type_context(before):
-    """Of the type behind another one; None: there is none before."""
+    """The context of a type after another one; None: there is none before."""
     if before is None:
         return 0
     return before + 1 if before < 3 else 4 if before <= 47 else 5

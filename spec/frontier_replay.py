@@ -78,8 +78,8 @@ def intervals(group):
 
 
 class State:
-    """What steps have made of a frontier. `groups` are the keys of those in runs, `runs` the items
-    of each run of items, by its id: (item, body) in their order."""
+    """The state that steps have made of a frontier. `groups` are the keys of those in runs, `runs`
+    the items of each run of items, by its id: (item, body) in their order."""
 
     def __init__(self, table, groups, runs):
         self.clock, self.until, self.next_id = 0, 0, 0
@@ -106,7 +106,7 @@ class State:
         self.add(waiting)
         return waiting
 
-    # What waits.
+    # The items that wait.
 
     def group(self, number):
         possible(number < len(self.groups), 'a group that is none')
@@ -145,7 +145,7 @@ class State:
         self.remove(item)
         return item
 
-    # What is leased.
+    # The items that are leased.
 
     def leased(self, number):
         possible(number in self.leases, 'an item that is not leased')
@@ -207,7 +207,7 @@ class State:
             if len(taken) == count:
                 break
             self.remove(item)
-            # What is left out here waited twice.
+            # An item that is left out here waited twice.
             if item.id not in self.leases and item.id not in self.again:
                 item.attempt, item.until, item.place = item.attempt + 1, self.until, None
                 self.leases[item.id] = item

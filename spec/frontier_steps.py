@@ -90,7 +90,7 @@ class Rest:
         return taken
 
     def all(self, take):
-        """What `take` takes until the rest ends."""
+        """The items that `take` takes until the rest ends."""
         taken = []
         while not self.is_empty():
             taken.append(take(self))

@@ -379,7 +379,7 @@ PARSERS = {6: lambda payload, _: parse_pages(payload), 7: parse_origin_run, 8: p
 # Rules between the runs of one segment.
 CHECKS = {7: check_origin_runs, 8: check_record_tiles}
 
-# What a page database holds: lists of all pages, {page: links} both ways, events.
+# The contents of a page database: lists of all pages, {page: links} both ways, events.
 Content = namedtuple('Content', 'origins records out_links in_links events')
 
 

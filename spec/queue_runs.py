@@ -117,7 +117,7 @@ def entries_there(table, runs):
 
 
 def pages_there(table, runs):
-    """Of each page that waits its entry, the first to leave first."""
+    """The entry of each page that waits, the first to leave first."""
     changes = {page: order for run in table.changes for entries in runs[run]
                for order, page in entries}
     there = entries_there(table, runs)

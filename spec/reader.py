@@ -159,7 +159,7 @@ def scores_json(segment, array):
 
 
 def contents_json(fields, parsed):
-    """Of a page database with an index of contents."""
+    """Reads the index of a page database with an index of contents."""
     if not fields.flags & 2:
         return {}
     return {'contents': [[key_json(run, key) for key, _ in run.keys]
@@ -167,7 +167,7 @@ def contents_json(fields, parsed):
 
 
 def page_database_json(segment, segments, parsed, content):
-    """Of pages, those with a URL, a state other than known, or a score other than 0."""
+    """Describes the pages with a URL, a state other than known, or a score other than 0."""
     fields = parsed[segment.id][0]
     same = ('crawled_count', 'link_count', 'superstep_count', 'collision_count', 'unparsed_count')
     origins = content.origins or [pages.Origin(b'', None, 0, False)] * fields.page_count
@@ -185,7 +185,7 @@ def page_database_json(segment, segments, parsed, content):
 
 
 def queue_json(segment, segments, parsed):
-    """Of the entries the first hundred, and sums of all."""
+    """Describes the first hundred entries, and sums of all."""
     table = parsed[segment.id][0]
     there = queue_runs.pages_there(table, queue_runs.runs_of(table, segments, parsed))
     return {'changes': table.changes, 'entry_count': table.entry_count,
@@ -197,7 +197,7 @@ def queue_json(segment, segments, parsed):
 
 
 def frontier_json(segment, segments, parsed, state):
-    """What its table says, how many there are by run, and the state if it is judged."""
+    """Describes its table, the number of entries by run, and the state if it is judged."""
     table = parsed[segment.id][0]
     groups, items, steps = (frontier.runs_of(log, segments, parsed)
                             for log in (table.groups, table.items, table.steps))
@@ -214,7 +214,7 @@ def frontier_json(segment, segments, parsed, state):
 
 
 def segment_json(segment):
-    """Of a tiled segment the runs are its tiles and nodes."""
+    """The runs of a tiled segment are its tiles and nodes."""
     runs = sorted(all_runs(segment), key=lambda run: run.run_id)
     names = ('born', 'offset_bytes', 'payload_bytes', 'record_count', 'run_id')
     return {'id': segment.id, 'kind': KINDS[segment.kind][0], 'name': segment.name.decode(),

@@ -66,8 +66,8 @@ def escape(text, escaped):
 
 # Hosts beyond ASCII
 
-# What ToASCII of Unicode 16 does with characters of Unicode 14, where Unicode 14 refuses them (or,
-# U+1E9E, maps them to "ss"); an empty text stands for a character that is ignored.
+# The mapping by ToASCII of Unicode 16 of characters of Unicode 14, where Unicode 14 refuses them
+# (or, U+1E9E, maps them to "ss"); an empty text stands for a character that is ignored.
 UNICODE_16 = {
     '\u04C0': '\u04CF', '\u1E9E': '\xDF', '\u2132': '\u214E',
     '\u2183': '\u2184', '\U0002F868': '\u36FC', '\U0002F874': '\u5F53',
@@ -79,7 +79,7 @@ UNICODE_16 = {
 
 
 def mapped(idna, text):
-    """What UTS 46, section 5, makes of each character, in NFC; 'Cn' is not in Unicode 14.0, and
+    """The mapping of each character by UTS 46, section 5, in NFC; 'Cn' is not in Unicode 14.0, and
     U+1806 is refused by all data before Unicode 16."""
     out = []
     for character in text:

@@ -186,7 +186,7 @@ def huffman_stream(data, table, max_bits, count):
 
 
 class Decoder:
-    """What one block hands to the next, and what stands before the first: 3.1.1.5, 5."""
+    """The state that one block hands to the next, and the one before the first: 3.1.1.5, 5."""
 
     def __init__(self, dictionary):
         self.huffman, self.tables = None, {}
@@ -371,7 +371,7 @@ def decompress(frame, dictionary=b'', size_max=1 << 25):
 
 
 def check_subset(frame, raw_bytes):
-    """What Origin runs, rule 11, asks of a header. errors Broken"""
+    """Checks a header by Origin runs, rule 11. errors Broken"""
     size, window, has_checksum, dictionary_id = frame_header(Bytes(bytes(frame)))
     has_id = frame[4] & 3
     demand(size == raw_bytes and not has_checksum and not has_id and not dictionary_id and

@@ -11,7 +11,7 @@ LINK_COUNT = 8
 class Site:
     """Pages /0 to /<page_count - 1> on a port of this machine.
 
-    Of ten pages the fourth is a redirect, and the sixth answers 503 when it is asked for the first
+    The fourth of ten pages is a redirect, and the sixth answers 503 when it is asked for the first
     time. One page in 50 links to one that is gone, one to one that is always broken.
     """
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a person does to the window, as plain values: from GLFW, or from a script.
-/// Key codes are GLFW's: printable keys are their upper-case ASCII.
+/// The actions of a person on the window, as plain values: from GLFW, or from a script. Key codes
+/// are GLFW's: printable keys are their upper-case ASCII.
 
 #include <cstdint>
 #include <optional>

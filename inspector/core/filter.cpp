@@ -142,8 +142,8 @@ struct Filter::Parser {
     return true;
   }
 
-  /// Up to the closing mark, which must be there. What stands for the mark inside stays as it is
-  /// in expressions: RE2 reads \/ as a slash.
+  /// Up to the closing mark, which must be there. An escaped mark inside stays as it is in
+  /// expressions: RE2 reads \/ as a slash.
   bool parse_quoted(Term& term, char mark) {
     const std::size_t start = at++;
     for (; at < text.size(); ++at) {
@@ -238,8 +238,7 @@ bool Filter::holds(const Term& term, const std::vector<model::Cell>& row) const 
   return false;
 }
 
-/// Of bytes that cannot be shown as they are, what they are and what is shown instead are looked
-/// at.
+/// Looks at bytes that cannot be shown directly in two forms: the bytes, and what is shown instead.
 bool Filter::shows(const Term& term, const model::Cell& cell, model::Unit unit) {
   const auto* bytes = std::get_if<std::string>(&cell);
   if (term.test == Test::kShows && bytes != nullptr && is_plain(*bytes)) {

@@ -42,7 +42,7 @@ struct FilterProblem {
 class Filter {
  public:
   /// Bounds for hostile rows: the longest text, the most conditions in it, and the largest
-  /// expression, in steps of RE2. What is more is a problem.
+  /// expression, in steps of RE2. A longer text, or more, is a problem.
   static constexpr std::size_t kTextBytesMax = 16384;
   static constexpr std::size_t kTermsMax = 100;
   static constexpr int kExpressionStepsMax = 4000;
@@ -51,7 +51,7 @@ class Filter {
   static Filter parse(std::string_view text, const std::vector<model::Column>& columns);
 
   [[nodiscard]] bool matches(const std::vector<model::Cell>& row) const;
-  /// Does a condition name this column? Words without one look at every column that is there.
+  /// Whether a condition names this column. Words without one look at every column that is there.
   [[nodiscard]] bool names(std::size_t column) const;
   /// Nothing to filter by.
   [[nodiscard]] bool empty() const { return terms_.empty(); }

@@ -31,7 +31,7 @@ std::size_t find_letter(std::string_view text, std::size_t from, char letter) {
   return first;
 }
 
-/// Are all letters there from `from` on?
+/// Whether all letters are there from `from` on.
 bool holds(std::string_view text, std::size_t from, std::string_view wanted) {
   for (const char c : wanted) {
     if (c == ' ') continue;

@@ -8,9 +8,10 @@
 
 namespace crawlstore::inspector {
 
-/// How well the letters of `wanted` are found in `text` in their order, ignoring ASCII case
-/// and the blanks of `wanted`; higher is better; nullopt = they are not all there. Starts of words
-/// and runs of letters count more, the first few letters that are skipped before cost a little.
+/// Returns a score of how well the letters of `wanted` are found in `text` in their order, ignoring
+/// ASCII case and the blanks of `wanted`; higher is better; nullopt = they are not all there.
+/// Starts of words and runs of letters count more, the first few letters that are skipped before
+/// cost a little.
 std::optional<int> fuzzy_score(std::string_view wanted, std::string_view text);
 
 /// Returns how well the words of `wanted` are found in a sentence, ignoring ASCII case: each must

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kWhite = 0xffffffff;
 constexpr float kMargin = 40;
 
-/// How much of white is left where an edge covers the pixel: grey of 0x40 at most.
+/// The white that is left where an edge covers the pixel: grey of 0x40 at most.
 std::uint32_t shade(std::uint8_t cover) {
   const std::uint32_t grey = 255U - cover * 3U / 4U;
   return 0xff000000U | grey << 16U | grey << 8U | grey;

@@ -28,7 +28,7 @@ bool tells_of_bytes(const Error& error) {
   }
 }
 
-/// Would a whole check of that level have found it?
+/// Whether a whole check of that level would have found it.
 bool is_looked_at(const Error& error, VerifyLevel level) {
   switch (error.code) {
     case Errc::kIdentityDamaged:
@@ -43,7 +43,7 @@ bool is_looked_at(const Error& error, VerifyLevel level) {
   }
 }
 
-/// Where the bytes are known they tell, for a check may say more of them than a panel.
+/// The bytes are the key if they are known, for a check may say more of them than a panel.
 using Key = std::tuple<Errc, std::uint64_t, std::uint64_t, std::string>;
 
 Key key_of(const Error& error) {

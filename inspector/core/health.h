@@ -28,14 +28,14 @@ struct Checked {
 
 class Health {
  public:
-  /// A check has ended. What it looked at and did not find is not wrong any more.
+  /// A check has ended. Damage that it looked for and did not find is not wrong any more.
   void take(Checked checked);
   /// Another look at the file: what it says replaces what the last one said, and what panels met
   /// in segments that are gone is forgotten, and after two commits what a check found that the
   /// newest generation does not need.
   void look(const model::FileView& view);
-  /// A panel could not read something. True: it was not known before. What does not speak of the
-  /// file's bytes (a lock, a name that is none) is not kept.
+  /// A panel could not read something. True: it was not known before. An error that does not speak
+  /// of the file's bytes (a lock, a name that is none) is not kept.
   bool meet(const Error& error);
 
   /// The last check; empty: none has ended yet.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where one has been: back and forward, as in a browser. A place is remembered with what its panel
+/// The visited places: back and forward, as in a browser. A place is remembered with what its panel
 /// looked like (scroll, filter), so that going back shows the same picture.
 
 #include <cstddef>
@@ -21,8 +21,8 @@ class History {
  public:
   static constexpr std::size_t kVisitsMax = 1000;
 
-  /// Leaves the current place, which looked like `view_state`, for `location`. What was forward is
-  /// forgotten. Going where one is already adds and forgets nothing.
+  /// Leaves the current place, which looked like `view_state`, for `location`. Places that were
+  /// forward are forgotten. Going where one is already adds and forgets nothing.
   void go(const Location& location, std::string view_state);
   /// The place before, or behind; nullptr = there is none. The place that is left is remembered
   /// with `view_state`. The pointer lasts until the next call.

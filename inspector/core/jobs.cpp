@@ -99,7 +99,7 @@ void Jobs::forget_old() {
   }
 }
 
-/// What the work of a waiting job holds (a snapshot and its pin) does not wait for a thread.
+/// Resources of the work of a waiting job (a snapshot and its pin) do not wait for a thread.
 /// Returned to be destroyed without the lock.
 Jobs::Work Jobs::stop(const std::shared_ptr<Job>& job) {
   job->context.is_cancelled_ = true;
@@ -181,7 +181,7 @@ void Jobs::run(Job& job) {
     problem = "the work failed";
     is_failed = true;
   }
-  // What the work holds (a snapshot and its pin) ends with it, not with the list of jobs.
+  // Resources of the work (a snapshot and its pin) end with it, not with the list of jobs.
   const Work done = std::exchange(job.work, nullptr);
   const std::lock_guard lock(mutex_);
   job.finish = std::move(finish);

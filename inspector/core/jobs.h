@@ -76,9 +76,9 @@ class Jobs {
   void cancel(std::uint64_t id);
   /// The same for the jobs of a slot; and what they bring, or have brought, is dropped.
   void cancel_slot(const std::string& slot);
-  /// Of those that still run. Returns whether there was one.
+  /// Cancels the newest of those that still run. Returns whether there was one.
   bool cancel_newest();
-  /// Has a job said how far it is since the last call?
+  /// Whether a job has said how far it is since the last call.
   bool take_progress() { return has_progress_.exchange(false); }
   /// Does what finished jobs return. True when anything was done.
   bool take_finished();

@@ -15,7 +15,8 @@ struct Part {
   float end = 1;
 };
 
-/// What of a part lies between two values of a coordinate (Liang and Barsky); false = nothing.
+/// Cuts the part down to what lies between two values of a coordinate (Liang and Barsky); false =
+/// nothing.
 bool clip(float start, float way, float low, float high, Part& part) {
   if (way == 0) return start >= low && start <= high;
   float enters = (low - start) / way;

@@ -11,7 +11,7 @@
 
 namespace crawlstore::inspector {
 
-/// How much of each pixel is covered, 0 to 255: a picture of one colour that is chosen later.
+/// The share of each pixel that is covered, 0 to 255: a picture of one colour that is chosen later.
 struct Mask {
   int width = 0;
   int height = 0;

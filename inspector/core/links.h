@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which cells lead somewhere: every id shown is a link.
+/// The cells that lead somewhere: every id shown is a link.
 
 #include <cstddef>
 #include <string>

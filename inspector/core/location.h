@@ -94,13 +94,13 @@ struct Location {
   bool operator==(const Location&) const = default;
 };
 
-/// nullopt = no such form. Which panels exist is not asked.
+/// nullopt = no such form. The existence of the panel is not checked.
 std::optional<Location> parse_location(std::string_view text);
 std::string format_location(const Location& location);
 /// "segment 12", for titles.
 std::string describe_thing(const Thing& thing);
 
-/// Has it a scheme, so that it means a page and no location?
+/// Whether it has a scheme, so that it means a page and no location.
 bool is_url(std::string_view text);
 
 /// A command line argument `FILE[#LOCATION]`. A file that is called so is meant, whatever it holds;

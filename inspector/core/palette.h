@@ -60,8 +60,9 @@ KindGroup kind_group(unsigned kind);
 /// others share these.
 Colour kind_colour(const Palette& palette, unsigned kind);
 
-/// Of a row of model::space_shares() and of the map: kinds of segments by their number, the file's
-/// own structures by name; tables of the directory share a colour, and so does what nobody uses.
+/// The colour of a row of model::space_shares() and of the map: kinds of segments by their number,
+/// the file's own structures by name. Tables of the directory share a colour, and so does what
+/// nobody uses.
 Colour space_colour(const Palette& palette, std::string_view name, unsigned kind);
 
 /// WCAG 2 contrast of two opaque colours: 1 to 21.

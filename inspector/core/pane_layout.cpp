@@ -14,13 +14,13 @@ std::span<const NamedLayout> named_layouts() {
           {"explore",
            {"overview", "segments", "buckets", "pages", "page_detail", "hosts", "generations"},
            "overview"}},
-      // Of a segment runs and decoded fields stand in the details: they get room, the navigator
+      // Runs and decoded fields of a segment stand in the details: they get room, the navigator
       // gives it.
       NamedLayout{"Structure",
                   "how the file is built: map, segments, bytes with their fields",
                   {"structure", {"map", "segments", "hex"}, "map", 150, 340}},
-      // What waits, and what each commit does to it: requests in the buckets, commits while
-      // following, requests that came and went.
+      // The waiting requests, and the effect of each commit on them: requests in the buckets,
+      // commits while following, requests that came and went.
       NamedLayout{
           "Queue",
           "what waits, beside a writer: requests in the buckets, commits, changes",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What stands where in the window: the open tabs in their order, the one in front, the widths of
-/// the panes. Four have names and commands. Ids of panels are texts here; who opens them leaves out
+/// The arrangement of the window: the open tabs in their order, the one in front, the widths of the
+/// panes. Four have names and commands. Ids of panels are texts here; who opens them leaves out
 /// what it does not know.
 
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How many pages waited in each queue when new generations were seen, and what follows from it.
-/// Values; any thread.
+/// The number of pages that waited in each queue when new generations were seen, and its
+/// consequences. Values; any thread.
 
 #include <cstdint>
 #include <functional>

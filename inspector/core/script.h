@@ -26,7 +26,7 @@ struct ScriptStep {
   std::string argument;  ///< the rest of the line, without blanks around it
 };
 
-/// Which steps there are is the shell's to know.
+/// Parses any word as the name of a step: the shell alone knows which steps there are.
 std::vector<ScriptStep> parse_script(std::string_view text);
 
 }  // namespace crawlstore::inspector

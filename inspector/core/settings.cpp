@@ -20,7 +20,7 @@ float between(float value, float low, float high, float otherwise) {
   return value >= low && value <= high ? value : otherwise;
 }
 
-/// Of another type, or not there: `value` stays.
+/// If the value is of another type, or missing, `value` stays.
 template <class T>
 void take_value(const nlohmann::json& json, const char* name, T& value) {
   const auto found = json.find(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the inspector remembers from one run to the next: JSON in
+/// The settings that the inspector remembers from one run to the next: JSON in
 /// $XDG_CONFIG_HOME/crawlstore/inspector.json, default ~/.config. Files of other versions lose what
 /// is not known, a damaged one is kept aside and begun anew.
 

@@ -124,7 +124,7 @@ void take_callbacks(GLFWwindow* window, EventQueue& events) {
   glfwSetDropCallback(window, on_drop);
 }
 
-/// What OpenGL has drawn, from the bottom up, as a picture from the top down.
+/// The picture that OpenGL has drawn, from the bottom up, turned to one from the top down.
 Picture read_window(int width, int height) {
   Picture turned(width, height, 0);
   glPixelStorei(GL_PACK_ALIGNMENT, 4);

@@ -49,7 +49,7 @@ class HeadlessShell {
   [[nodiscard]] const std::string& clipboard() const { return clipboard_; }
   /// Frames drawn since the start.
   [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }
-  /// What happens to the window, as from a person.
+  /// Sends an event to the window, like one from a person.
   void send(const Event& event);
 
  private:

@@ -179,7 +179,7 @@ void App::go(const Location& location) {
 
 void App::arrive(const Visit& visit) {
   const OpenPanel& open = open_panel(visit.location.panel);
-  // What is in front when somebody goes to the start panel is in front of the next file, too.
+  // The tab in front when somebody goes to the start panel is in front of the next file, too.
   note_layout();
   front_ = open.kind->id;
   must_select_tab_ = true;
@@ -238,7 +238,7 @@ std::int64_t App::poll_every_us() const {
 
 bool App::poll() {
   if (jobs_.take_finished()) want_frames();
-  // What a job has found so far, and how far it is: one frame, so at most ten a second.
+  // The findings of a job so far, and how far it is: one frame, so at most ten a second.
   if (jobs_.take_progress()) frames_wanted_ = std::max(frames_wanted_, 1);
   const std::int64_t now_us = platform_.now_us();
   if (session_.file && now_us - last_poll_us_ >= kPollEveryUs) {
@@ -253,8 +253,8 @@ bool App::poll() {
   return wants_frame();
 }
 
-/// When nobody looks, the pin goes as soon as all is read that the panels show. Who follows sees
-/// new generations all the same: each is pinned while it is read.
+/// When nobody looks, the pin goes as soon as all is read that the panels show. A person who
+/// follows sees new generations all the same: each is pinned while it is read.
 void App::follow() {
   if (session_.file->has_news()) session_.is_following ? look_again() : announce();
   const bool is_idle = platform_.now_us() - last_input_us_ >= kReleaseAfterUs;
@@ -269,7 +269,7 @@ void App::follow() {
 }
 
 /// Lets go of the pin; what the window shows stays, for nothing is drawn until the file is looked
-/// at again. Who does not follow is told by the last frames.
+/// at again. A person who does not follow is told by the last frames.
 void App::leave() {
   session_.is_leaving = !session_.is_following;
   if (session_.is_leaving) {

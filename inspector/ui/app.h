@@ -63,7 +63,7 @@ class App final : private Actions {
   void want_frames() { frames_wanted_ = kSettlingFrames; }
   /// The window has this size now; the next one begins with it.
   void keep_window_size(int width, int height) { settings_.keep_window_size(width, height); }
-  /// How long a shell may sleep until the next poll(); 0 = until something happens.
+  /// The time that a shell may sleep until the next poll(); 0 = until something happens.
   [[nodiscard]] std::int64_t poll_every_us() const;
 
   /// Atlas and style are not of this scale any more: call before the next frame.
@@ -160,7 +160,7 @@ class App final : private Actions {
   void draw_navigator_group(Ui& ui, std::string_view group);
   void draw_tabs(Ui& ui);
   void draw_absent(Ui& ui);
-  /// Where somebody's words lead; returns why nowhere.
+  /// Goes to the place that somebody's words mean; returns why it goes nowhere.
   std::string go_to(const std::string& to);
   std::string go_to_url(const std::string& url);
   std::string draw_tab_items();

@@ -273,7 +273,7 @@ void App::draw_navigator_group(Ui& ui, std::string_view group) {
   ImGui::Dummy(ImVec2(0, ui.px(6)));
 }
 
-/// The things of the file that have names. Of several page databases, each has its score arrays.
+/// The things of the file that have names. Each of several page databases has its score arrays.
 void App::draw_named_things(Ui& ui, const model::FileView& view) {
   const auto leave_gap_after = [&ui](const auto& infos) {
     if (!infos.empty()) ImGui::Dummy(ImVec2(0, ui.px(6)));

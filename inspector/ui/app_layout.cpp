@@ -52,7 +52,8 @@ void App::close_panel(std::string_view id) {
 }
 
 /// Panels of pages and of frontiers are left out where a file has none, but stay in the layout.
-/// What the layout names and is open already stays as it is, with its scroll and filters.
+/// Tabs that the layout names and that are open already stay as they are, with their scroll and
+/// filters.
 void App::open_tabs() {
   std::vector<OpenPanel> before = std::exchange(panels_, {});
   const std::string& front = settings_.layout.front;

@@ -9,7 +9,7 @@
 namespace crawlstore::inspector {
 namespace {
 
-/// Where points are on the screen.
+/// The area in which points lie on the screen.
 struct CurveArea {
   ImVec2 low;
   ImVec2 high;

@@ -159,7 +159,7 @@ void FocusWalk::end_pane(ImU32 ring) {
   list.PopClipRect();
 }
 
-/// What has no stops, or is longer than they are apart.
+/// Scrolls a pane that has no stops, or is longer than they are apart.
 void FocusWalk::scroll_pane() const {
   if (pane_ == Pane::kPanel || is_blocked_) return;
   const float page = ImGui::GetWindowHeight() * 0.8F;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where keys go that are no command's: to one of the panes, and in it to one of its stops: links,
+/// The target of keys that are no command's: one of the panes, and in it one of its stops: links,
 /// buttons, fields, tables. Tab and Shift+Tab walk from stop to stop, outside the panel the arrows
 /// do, too; Enter or Space does what a click would. Dear ImGui's own walk is not used: it knows no
 /// links, and Ctrl+Tab and Alt are its own there.
@@ -41,7 +41,7 @@ class FocusWalk {
 
   /// Takes the keys of a frame, before the panes are drawn.
   void begin_frame();
-  /// What stops between these two belongs to the pane. Its window must be the current one.
+  /// Stops between these two belong to the pane. Its window must be the current one.
   void begin_pane(Pane pane);
   void end_pane(ImU32 ring);
 
@@ -54,7 +54,7 @@ class FocusWalk {
   /// A stop that reads keys itself. True = they are its own: it is the one, or the panel's first
   /// such and no such was chosen.
   bool owns_keys(std::string_view label, ImVec2 min, ImVec2 max);
-  /// Whether it is the one that was asked for its next row. Of a table after owns_keys().
+  /// Whether it is the one that was asked for its next row. Call it for a table after owns_keys().
   bool takes_row_step(std::string_view label);
 
   [[nodiscard]] Pane pane() const { return pane_; }

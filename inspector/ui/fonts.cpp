@@ -17,7 +17,7 @@ constexpr float kTextSize = 15;
 constexpr float kMonoSize = 14;
 constexpr const char* kTextFont = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 constexpr const char* kMonoFont = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf";
-// What those two have not: the first one that has a letter is asked, in this order.
+// Fonts for letters that those two lack: the first one that has a letter is asked, in this order.
 constexpr std::array kFallbackFonts{
     "/usr/share/fonts-droid-fallback/truetype/DroidSansFallback.ttf",
     "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
@@ -59,7 +59,7 @@ void Fonts::build(float scale) {
     ranges.push_back(static_cast<ImWchar>(block << 8U | 0xffU));
     has_rare = has_rare || block > 0x26 || (block > 0x04 && block < 0x20);
   }
-  // What no font has is drawn as this, not as "?", which may be meant.
+  // A letter that no font has is drawn as this, not as "?", which may be meant.
   ranges.insert(ranges.end(), {0xfffd, 0xfffd, 0});
 
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;

@@ -22,7 +22,7 @@ class Fonts {
   /// Letters are wanted that the atlas has not: build() again, and draw again.
   [[nodiscard]] bool is_stale() const { return is_stale_; }
 
-  /// False: the letters are ImGui's own, of Latin only.
+  /// Whether letters come from font files; else they are ImGui's own, of Latin only.
   [[nodiscard]] bool has_files() const { return has_files_; }
   [[nodiscard]] ImFont* text() const { return text_; }
   [[nodiscard]] ImFont* mono() const { return mono_; }

@@ -20,7 +20,7 @@
 
 namespace crawlstore::inspector {
 
-/// What is drawn; immutable, shared with jobs.
+/// The drawn graph; immutable, shared with jobs.
 struct GraphScene {
   model::EgoGraph graph;
   std::vector<model::GraphPoint> points;     ///< of the nodes
@@ -57,11 +57,11 @@ class GraphCanvas {
   [[nodiscard]] std::string view_state() const;
   void restore(std::string_view state);
 
-  /// How large a node is at most on the screen, in pixels at scale 1.
+  /// The radius of a node at most on the screen, in pixels at scale 1.
   static float radius_of(float size) { return 3 + 8 * size; }
 
  private:
-  /// Where a place of the layout is: pixels = place * zoom + shift, from the canvas's middle.
+  /// A view of the layout: pixels = place * zoom + shift, from the canvas's middle.
   struct View {
     float zoom = 0;
     float shift_x = 0;

@@ -39,7 +39,7 @@ class GraphCanvas::Covered {
       return true;
     });
   }
-  /// Is there anything but that node?
+  /// Whether there is anything but that node.
   [[nodiscard]] bool has(const ImVec4& box, std::uint32_t node) const {
     return !for_each_cell(box, [&](std::size_t cell) {
       return std::ranges::none_of(cells_[cell], [&](const Thing& thing) {

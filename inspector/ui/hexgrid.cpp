@@ -85,7 +85,8 @@ void HexGrid::draw_line(Ui& ui, const Layout& layout, std::size_t line,
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float top = layout.y(line);
   if (number % kUnitLines == 0 && number > 0) {
-    // Where a unit begins; a chunk of 64 KiB counted from the start of the file is thicker.
+    // The line at the beginning of a unit; one of a chunk of 64 KiB from the start of the file is
+    // thicker.
     const bool is_chunk = number % (16 * kUnitLines) == 0;
     list.AddLine(ImVec2(layout.origin.x, top), ImVec2(layout.text_x(kColumns), top),
                  ui.palette.border, ui.px(is_chunk ? 2 : 1));

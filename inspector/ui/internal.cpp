@@ -64,7 +64,8 @@ bool is_clipped(ImVec2 min, ImVec2 max) {
   // Inside the window; then the window inside the one around it, and so on.
   for (bool is_first = true; window != nullptr; window = window->ParentWindow, is_first = false) {
     if ((window->Flags & ImGuiWindowFlags_Tooltip) != 0) return false;
-    // As ImGui clips it, but not to what can be seen of the windows around it just now.
+    // The rectangle is clipped like ImGui's, but not to the visible part of the windows around it
+    // just now.
     ImRect room = window->InnerRect;
     room.Expand(ImVec2(-std::floor(window->WindowPadding.x / 2), 0));
     if (is_first && window->DC.MenuBarAppending) room = window->MenuBarRect();

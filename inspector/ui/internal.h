@@ -12,12 +12,12 @@
 
 namespace crawlstore::inspector {
 
-/// What the panes around and in the centre are: children with a margin. Where something has no
+/// The flags of the panes around and in the centre: children with a margin. Where something has no
 /// room, at twice the size in a small window, a scrollbar brings it into sight.
 constexpr ImGuiWindowFlags kPane =
     ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_HorizontalScrollbar;
 
-/// What a scrollbar shows: `page` of `count` rows can be seen.
+/// The range that a scrollbar shows: `page` of `count` rows can be seen.
 struct RowRange {
   std::uint64_t page = 0;
   std::uint64_t count = 0;
@@ -35,9 +35,9 @@ bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float f
 /// Does some of this rectangle of the current window lie where nothing is drawn, and no scrollbar,
 /// of this window or of one around it, brings it into sight?
 bool is_clipped(ImVec2 min, ImVec2 max);
-/// Is what is drawn now between BeginDisabled(true) and its end?
+/// Whether drawing happens between BeginDisabled(true) and its end now.
 bool is_disabled();
-/// Whoever writes in a text field stops, and what was written stays.
+/// Ends writing in a text field; the text that was written stays.
 void leave_text_field();
 /// Whether a menu, a box or a question is open.
 bool has_popup();
@@ -46,11 +46,11 @@ void close_popups();
 /// Scrolls the current window, and those around it, until the rectangle can be seen.
 void scroll_into_sight(ImVec2 min, ImVec2 max);
 
-/// The order of the tabs of the tab bar that is being drawn, after its last one. What is set is
-/// seen in the next frame.
+/// The order of the tabs of the tab bar that is being drawn, after its last one. The order that is
+/// set is seen in the next frame.
 void set_tab_order(std::span<const ImGuiID> order);
 std::size_t tab_place(ImGuiID tab);
-/// Does that tab bar still scroll to the tab in front? It needs frames for that.
+/// Whether that tab bar still scrolls to the tab in front. It needs frames for that.
 bool is_tab_bar_moving();
 
 }  // namespace crawlstore::inspector

@@ -34,7 +34,8 @@ class Panel {
   /// The state that going back brings back, as text; and its return.
   [[nodiscard]] virtual std::string view_state() const { return {}; }
   virtual void restore(std::string_view /*state*/) {}
-  /// False: the panel tells of its selection itself, and takes the room of the details.
+  /// Whether the window tells of the selection; else the panel does itself, and takes the room of
+  /// the details.
   [[nodiscard]] virtual bool has_details() const { return true; }
   /// Writes what the panel shows, filtered as it is, to a file: ".csv", ".tsv" or ".jsonl". False =
   /// nothing here can be written.

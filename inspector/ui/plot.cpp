@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kPale = 72;  // of 255: what has left a queue
 
-/// Where a plot with axes has its bars or its line.
+/// The part of a plot with axes that has its bars or its line.
 struct PlotArea {
   ImVec2 low;   // left, top
   ImVec2 high;  // right, bottom
@@ -272,7 +272,7 @@ void draw_queue_axes(Ui& ui, std::string_view label, const QueuePlot& plot, cons
     draw_foot(ui, area, x,
               score_text(bin == 0 ? bins.front().first_priority : bins[bin - 1].last_priority));
     const std::uint64_t before = count_before(plot, bin);
-    // Of what has left there are no places.
+    // Entries that have left have no places.
     if (i > 0 && before == 0) continue;
     const std::string place = model::format_count(std::min(before + 1, plot.page_count));
     list.AddLine(ImVec2(x, area.low.y - ui.px(3)), ImVec2(x, area.low.y), ui.palette.border);

@@ -62,8 +62,8 @@ struct QueuePlot {
   bool is_counted = false;  ///< what remains in each bin is exact
 };
 /// A queue over the axis of its priorities, the highest at the left, and above it that of places:
-/// bars of entries, their axis logarithmic, and below them a bar a run. What has left is pale; runs
-/// of changes are in another colour.
+/// bars of entries, their axis logarithmic, and below them a bar a run. Entries that have left are
+/// pale; runs of changes are in another colour.
 ///   returns  as draw_scores()
 std::optional<model::PriorityRange> draw_queue(Ui& ui, std::string_view label,
                                                const QueuePlot& plot, ImVec2 size);

@@ -393,7 +393,7 @@ ImVec2 Table64::size_of(const Ui& ui, float row_height, const TableOptions& opti
   };
   ImVec2 size = ImGui::GetContentRegionAvail();
   if (options.height > 0) size.y = std::min(size.y, options.height);
-  // Of all rows: a table does not change its height while a filter looks for some.
+  // The height is that of all rows: a table does not change it while a filter looks for some.
   auto least = std::clamp<std::uint64_t>(source_->row_count(), 1, kRowsLeast);
   if (options.fits_rows) {
     const auto rows = std::clamp<std::uint64_t>(row_count(), 1, 1000);

@@ -30,7 +30,7 @@ class RowSelection {
   [[nodiscard]] std::uint64_t size() const;
   /// The source's numbers of rows first .. first + count_max of the selection.
   [[nodiscard]] std::vector<std::uint64_t> rows(std::uint64_t first, std::size_t count_max) const;
-  /// Where that row of the source is; nullopt = not, or not yet.
+  /// The place of that row of the source; nullopt = not, or not yet.
   [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t row) const;
   /// Finds the first one whose number is larger; nullopt = none is. Only where nothing is
   /// sorted.
@@ -48,7 +48,7 @@ struct TableOptions {
   std::string id{};     ///< unique in the panel; labels begin with it
   std::string drum{};   ///< that its buckets and keys belong to
   std::string pages{};  ///< page database that its indexes and hosts belong to
-  /// Where a cell leads, when not by its column's name.
+  /// The target of a cell, when it is not that of its column's name.
   std::function<Location(const model::Column&, const model::Row&)> link{};
   /// The row is chosen (Enter, double click).
   std::function<void(const model::Row&)> choose{};
@@ -104,8 +104,7 @@ class Table64 {
   /// Writes the rows shown, whole; in the background, atomically. False for an unknown ending.
   /// While a filter has not looked at all rows it says so instead.
   bool export_to(Ui& ui, const std::string& path) const;
-  /// Of the tables of a panel the one that somebody did something with last; the first, if nobody
-  /// did anything.
+  /// The table of a panel that somebody did something with last; the first, if nobody did anything.
   static const Table64& last_used(std::initializer_list<const Table64*> tables);
 
  private:

@@ -36,14 +36,14 @@ model::ReadableRows read_piece(const model::TableSource& source, const Filter& f
   return source.readable_rows(first, kCostlyPiece);
 }
 
-/// What a job does: until the owner of the source drops it.
+/// The work of a job: until the owner of the source drops it.
 struct Scan {
   std::weak_ptr<const model::TableSource> watched;
   SelectionOrder order;
   std::shared_ptr<RowSelection> into;
 };
 
-/// Were all rows looked at, and what of them could not be read?
+/// The result of a look: whether all rows were looked at, and which of them could not be read.
 struct Looked {
   bool is_whole = false;
   std::vector<Error> problems;

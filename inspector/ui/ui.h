@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a panel is given while it draws: the session, read only, and what it may ask for.
+/// The surroundings of a panel while it draws: the session, read only, and the actions that it may
+/// ask for.
 
 #include <cstdint>
 #include <functional>
@@ -37,13 +38,13 @@ struct DetailLine {
   std::optional<std::string> bytes{};  ///< of a text: what it is, where `text` is what is shown
 };
 
-/// What the panel in front has to say about its selection.
+/// The details that the panel in front has about its selection.
 struct Details {
   std::string title;
   std::vector<DetailLine> lines;
 };
 
-/// What a panel may ask for; done after the frame is drawn.
+/// The actions that a panel may ask for; done after the frame is drawn.
 class Actions {
  public:
   Actions() = default;
@@ -67,7 +68,7 @@ class Actions {
   virtual void redraw() = 0;
   /// It will at a time: draw once then, unless nobody has looked for a minute.
   virtual void redraw_at(std::int64_t /*time_us*/) {}
-  /// As a texture that this frame may draw; nullptr = the shell has none.
+  /// The mask as a texture that this frame may draw; nullptr = the shell has none.
   virtual ImTextureID texture(const std::shared_ptr<const Mask>& /*mask*/) { return nullptr; }
   /// Writes a picture to a path, from any thread; returns what went wrong. Empty = not possible.
   using WritePng = std::function<std::string(const Picture&, const std::string&)>;
@@ -103,7 +104,7 @@ void draw_text(Ui& ui, std::string_view text, Colour colour);
 void draw_paragraph(Ui& ui, std::string_view text, Colour colour);
 /// A heading inside a panel.
 void draw_heading(Ui& ui, std::string_view text);
-/// As much of a line as fits so many pixels; what is left out is told by "...".
+/// Returns as much of a line as fits so many pixels; "..." tells of the rest.
 std::string fit_text(Ui& ui, std::string_view text, float width);
 /// The same, but what is left out is in the middle: for names that differ at their ends.
 std::string fit_middle(Ui& ui, std::string_view text, float width);
@@ -112,7 +113,8 @@ void draw_link(Ui& ui, std::string_view label, std::string_view text, const Loca
 /// In another colour than that of links.
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location,
                Colour colour);
-/// What people call a field of the schema, with its name in a tooltip. Returns how wide it is.
+/// Draws the name that people use for a field of the schema, with its own name in a tooltip.
+/// Returns how wide it is.
 float draw_name(Ui& ui, std::string_view name);
 /// The tooltip of such a label, where it is not the name itself.
 void draw_schema_name(Ui& ui, std::string_view name, std::string_view label);
@@ -140,11 +142,11 @@ void draw_swatch(Ui& ui, Colour colour);
 
 // --- where things stand ----------------------------------------------------------------------
 
-/// How wide these are.
+/// The width of these.
 float text_width(std::string_view text);
 float button_width(std::string_view text);
 float choice_width(std::string_view text);
-/// What comes next stands beside what was last, when it has room there; else below.
+/// Places the next item beside the last one, when it has room there; else below.
 void place_beside(float width);
 void place_beside(float width, float gap);
 

@@ -3,7 +3,7 @@
 half of them known, asked one by one and in batches: crawlstore beside sqlite3, py-lmdb and a set in
 memory, and with PROGRAM, build/release/bin/url_stream, beside C++. All run in turns; medians count.
 
-What is durable after each N URLs is committed; a batch is as many. URLs of peers are their keys, as
+Each N URLs are committed, and durable then; a batch is as many. URLs of peers are their keys, as
 they are: crawlstore makes spellings of one URL equal, they do not."""
 
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the C headers declare, for cffi: they are made without macros for that.
+"""The declarations of the C headers, for cffi: they are made without macros for that.
 
 To parse them takes a tenth of a second, so the wheel brings them parsed, as _parsed.py.
 """
@@ -12,7 +12,7 @@ FOR_CXX = re.compile(r'^#ifdef __cplusplus$.*?^#endif$', re.MULTILINE | re.DOTAL
 
 
 def declarations(folder):
-    """What the headers declare, in the order in which crawlstore.h needs it."""
+    """Returns the declarations of the headers, in the order in which crawlstore.h needs them."""
     includes = re.compile(r'^#include <crawlstore/(\w+\.h)>$', re.MULTILINE)
     order = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls raise. The numbers and names of codes are those of spec/registry.md."""
+"""The errors that calls raise. The numbers and names of codes are those of spec/registry.md."""
 
 from typing import Any, Optional
 

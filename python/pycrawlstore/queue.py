@@ -10,7 +10,7 @@ from .binding import call, lib, name_of, number, opened, struct
 class Queue:
     """A set of pages with priorities: the highest leaves first, and of equal ones the lowest page.
 
-    What is pushed or popped waits for the next commit. Made by `Store.queue`.
+    Pushes and pops wait for the next commit. Made by `Store.queue`.
     """
 
     def __init__(self, store, name, memory_bytes):

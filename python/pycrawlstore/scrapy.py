@@ -16,11 +16,11 @@ crawl goes on as of the last commit, and fetches again what it has taken since, 
 flight. A request is done when the engine has let go of it, after all its items.
 
 The order is Scrapy's: the highest priority first, of one priority the newest, or the oldest with a
-SCHEDULER_DISK_QUEUE that is FIFO. Three things differ. What was in flight at a crash comes before
-all else of its download slot, whatever its priority. Priorities of 131,072 and beyond keep their
-order, as far as floats can tell them apart, but those of one priority may change places. And with
-scrapy.pqueues.DownloaderAwarePriorityQueue, priorities hold inside a download slot, and of the
-slots that comes which has waited for the longest time.
+SCHEDULER_DISK_QUEUE that is FIFO. Three things differ. A request that was in flight at a crash
+comes before all else of its download slot, whatever its priority. Priorities of 131,072 and beyond
+keep their order, as far as floats can tell them apart, but those of one priority may change places.
+And with scrapy.pqueues.DownloaderAwarePriorityQueue, priorities hold inside a download slot, and of
+the slots that comes which has waited for the longest time.
 
 Requests are pickled as with JOBDIR: use crawl files that you trust. Those that cannot be, have more
 than 64 KiB, or NaN for a priority, stay in memory, are lost in a crash, and counted in the stat
@@ -70,7 +70,7 @@ PRIORITY_MAX = 1e290
 class CrawlFile:
     """The crawl file of a crawler, which its scheduler and its filter share while either is open.
 
-    A transaction is open from commit to commit. What fails drops it and closes the spider.
+    A transaction is open from commit to commit. An error drops it and closes the spider.
     """
 
     _of_crawlers = weakref.WeakKeyDictionary()
@@ -197,7 +197,8 @@ def path_of(crawler):
 
 
 def slot_of(engine):
-    """What the engine holds of the spider, with the requests in progress; None: there is none."""
+    """The requests that the engine holds of the spider, with those in progress; None: there is
+    none."""
     if engine is None:
         return None
     for name in ("slot", "_slot"):  # The second one from Scrapy 2.13 on.
@@ -408,7 +409,7 @@ class Scheduler(scrapy_scheduler.Scheduler):
 class DupeFilter(RFPDupeFilter):
     """Scrapy's filter with its fingerprints in the crawl file.
 
-    A key is the fingerprint cut to 16 bytes. Of a fingerprinter other than Scrapy's own, whose
+    A key is the fingerprint cut to 16 bytes. For a fingerprinter other than Scrapy's own, whose
     bytes may not be spread evenly, it is a hash of all of it.
     """
 

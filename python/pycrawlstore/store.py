@@ -96,8 +96,8 @@ class Transaction:
 class Store:
     """A crawl file that is open for writing, by one process at a time. Made by `open`.
 
-    What is asked for by name is opened once; the same object is returned later. All of them may be
-    used by any thread, and give ClosedError when the store was closed.
+    A part that is asked for by name is opened once; the same object is returned later. All of them
+    may be used by any thread, and give ClosedError when the store was closed.
     """
 
     def __init__(self, path, mode, lock_wait_ms):

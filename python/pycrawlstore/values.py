@@ -6,13 +6,13 @@ from .binding import call, ffi, lib, name_of, number, struct
 
 
 def set_value(store, name, value):
-    """As Store.set."""
+    """Does the same as Store.set."""
     raw = ffi.from_buffer(value)
     call(lib.crwl_store_set, store, name_of(to_bytes(name)), raw, len(raw))
 
 
 def get_value(store, name):
-    """As Store.get."""
+    """Does the same as Store.get."""
     room = ffi.new("char[]", lib.CRWL_VALUE_BYTES_MAX)
     told = struct("value", bytes=room, capacity=len(room))
     call(lib.crwl_store_get, store, name_of(to_bytes(name)), told)
@@ -20,14 +20,14 @@ def get_value(store, name):
 
 
 def remove_value(store, name):
-    """As Store.remove."""
+    """Does the same as Store.remove."""
     was_there = ffi.new("int*")
     call(lib.crwl_store_remove, store, name_of(to_bytes(name)), was_there)
     return bool(was_there[0])
 
 
 def value_names(store):
-    """As Store.value_names."""
+    """Does the same as Store.value_names."""
     room = ffi.new("char[]", lib.CRWL_VALUE_NAMES_BYTES_MAX)
     byte_count = number()
     call(lib.crwl_store_value_names, store, room, len(room), byte_count)

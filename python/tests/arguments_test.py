@@ -118,7 +118,7 @@ def test_a_transaction_that_has_ended_ends_its_with(store, end):
 
 @contextlib.contextmanager
 def no_file_grows_beyond(byte_count):
-    """As a full disk."""
+    """Limits the length of files, which acts like a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (byte_count, before[1]))
     try:

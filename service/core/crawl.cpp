@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kMsPerSecond = 1000;
 
-/// A group may be visited once a second until somebody says otherwise. As many of its URLs are
-/// leased as requests ask for.
+/// A group may be visited once a second until somebody says otherwise. Requests decide how many of
+/// its URLs are leased.
 FrontierOptions frontier_options() {
   FrontierOptions options;
   options.default_rule.in_flight_max = UINT32_MAX;

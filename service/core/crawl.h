@@ -111,7 +111,7 @@ class Crawl {
   [[nodiscard]] Result<std::vector<std::string>> queues(std::size_t start, std::size_t count_max,
                                                         bool with_inactive);
 
-  // These commit, and belong into no transaction. What they count is in the next commit at the
+  // These commit, and belong into no transaction. Their counts are in the next commit at the
   // latest.
 
   /// Seconds between two visits to a queue that has no delay of its own, or the same one.

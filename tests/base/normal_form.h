@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What tests of URLs compare: the normal form of version 2 as a value.
+/// The part of URLs that tests compare: the normal form of version 2 as a value.
 
 #include <string>
 #include <string_view>

@@ -171,7 +171,7 @@ std::vector<nlohmann::json> vectors_of_standard(const std::string& name) {
   return objects;
 }
 
-// What rule 11 adds to the standard, for texts without bare "%".
+// The additions of rule 11 to the standard, for texts without bare "%".
 std::string with_equivalences(std::string url) {
   url.resize(std::min(url.find('#'), url.size()));
   std::string text;

@@ -147,8 +147,8 @@ TEST(PaperQueues, CompareAsOftenAsTheirTheorySays) {
   }
 }
 
-/// 16 of 75 blocks in memory. Of these inputs LRU reads 1000 blocks, a quickheap that evicts pivots
-/// 1469, one without buffers 46,000.
+/// 16 of 75 blocks in memory. For these inputs LRU reads 1000 blocks, a quickheap that evicts
+/// pivots 1469, one without buffers 46,000.
 TEST(PaperQuickheap, KeepsPivotsAndThePrefix) {
   std::uint64_t reads = 0;
   for (std::uint64_t seed = 1; seed < 9; ++seed) {

@@ -30,12 +30,12 @@ struct World {
   World& operator=(const World&) = delete;
   ~World() { close(); }
 
-  /// What functions of the program do where a context is.
+  /// Acts like functions of the program where a context is.
   void call_back() {
     ++callback_count;
     if (inside) inside();
   }
-  /// What those do that are given to parts for good.
+  /// Acts like those functions that are given to parts for good.
   void call_back_of(const std::string& function) {
     if (function == calling) call_back();
   }
@@ -57,7 +57,7 @@ struct World {
   std::optional<UrlSeen> seen;
 };
 
-/// What a file holds, for programs.
+/// The contents of a file, for programs.
 struct Content {
   std::set<std::uint64_t> keys;  // those that wait, too
   std::uint64_t seen_count = 0;

@@ -50,7 +50,8 @@ def describe(headers, description, without=None):
 
 
 def changes(old, new):
-    """What abidiff says of the second description: nothing, or why old programs may not run."""
+    """Returns abidiff's findings about the second description: nothing, or why old programs may not
+    run."""
     # Harmless to abidiff are names of fields, too, and so two fields that change places.
     done = subprocess.run(["abidiff", "--non-reachable-types", "--harmless", "--no-added-syms",
                            old, new], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -67,7 +68,7 @@ class Abi(unittest.TestCase):
         describe(HEADERS, cls.now)
 
     def changed(self, old="", new="", without=None):
-        """What a change of all headers would change."""
+        """Returns the changes that abidiff finds after a change of all headers."""
         headers = self.folder / "include"
         shutil.rmtree(headers, ignore_errors=True)
         shutil.copytree(HEADERS, headers)

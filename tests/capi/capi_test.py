@@ -56,7 +56,7 @@ class CInterface(unittest.TestCase):
                 ["pkg-config", "--cflags", "--libs", "crawlstore-c"], check=True, text=True,
                 stdout=subprocess.PIPE, env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent)})
             (folder / "a.c").write_text(CONSUMER)
-            # Of the build's own flags only those that change the binary: sanitizers.
+            # Takes of the build's own flags only those that change the binary: sanitizers.
             cache = pathlib.Path(BUILD, "CMakeCache.txt").read_text()
             sanitizers = re.findall(r'^CMAKE_CXX_FLAGS_DEBUG:.*?(-fsanitize=\S+)', cache,
                                     re.MULTILINE)

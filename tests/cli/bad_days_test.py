@@ -404,7 +404,7 @@ class Signals(SeenTest):
 
 
 class Leftovers(SeenTest):
-    """What was asked and not answered waits in the file."""
+    """Lines that were asked and not answered wait in the file."""
 
     def test_are_printed_by_the_next_run_after_a_merge(self):
         urls = url_inputs.made_up(20_000, 15_000)

@@ -30,7 +30,7 @@ def words_of(verb, path):
 
 
 class EveryVerb(command.CommandTest):
-    """What each verb says about the same bad file."""
+    """The messages of each verb about the same bad file."""
 
     def refuse_all(self, code, message, path, verbs):
         for verb in verbs:

@@ -31,7 +31,7 @@ def clock_ahead():
 
 
 class Answer:
-    """What a run left behind: code, out and err (bytes)."""
+    """The results that a run left: code, out and err (bytes)."""
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err

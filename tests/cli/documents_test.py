@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reading commands print: JSON documents equal to golden ones, text for people, and pins.
+"""The output of the reading commands: JSON documents equal to golden ones, text for people, and
+pins.
 
 CRAWLSTORE_UPDATE_GOLDEN=1 writes the golden documents anew."""
 

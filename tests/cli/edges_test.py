@@ -52,7 +52,7 @@ class Edges(pages_command.PagesTest):
                          (6, 1, 2))
 
     def test_of_other_collections_are_read(self):
-        """As SNAP, KONECT and WebGraph write them."""
+        """The edges are written like those of SNAP, KONECT and WebGraph."""
         for text in (b"# Directed graph: Tiny\r\n# FromNodeId\tToNodeId\r\n0\t2\r\n2\t1\r\n",
                      b"% asym unweighted\n% 2 3 3\n0 2\n2 1\n", b"  0   2\n\t2 \t 1 \n   \n",
                      b"#0 #2\n#2\t1\n", b"#\n0\t2\n\n#!\n2 1"):

@@ -14,7 +14,7 @@ YEAR = 365 * 86_400  # by which that clock is ahead
 
 
 def lines_of(count):
-    """Whose bodies cannot be packed."""
+    """Returns lines whose bodies cannot be packed."""
     dice = random.Random(1)
     return [b"g%d\t1\t%s\n" % (i % 9, dice.randbytes(20).hex().encode()) for i in range(count)]
 

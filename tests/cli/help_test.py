@@ -158,7 +158,7 @@ class Completion(command.CommandTest):
                               text=True).stdout.split()
 
     def complete(self, *words):
-        """What bash offers for the last word."""
+        """Returns the words that bash offers for the last word."""
         script = ('source ./completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
                   '_crawlstore; printf "%s\\n" "${COMPREPLY[@]}"')
         return self.run_shell("bash", "-c", script, "bash", *words)

@@ -121,7 +121,7 @@ class Joins(InterruptTest):
 
 class Imports(InterruptTest):
     def interrupt(self, *words):
-        """From the making of the store to the last commit. What was read waits, or is pages.
+        """From the making of the store to the last commit. Input that was read waits, or is pages.
 
         How many writes there are depends a little on the seed of the keys: the last ones are left
         out.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the verbs print with --json: spec/cli.schema.json holds for it, spec/json.md for its names.
+"""The output of the verbs with --json: spec/cli.schema.json holds for it, spec/json.md for its
+names.
 
 Invariants: every verb with --json has a definition and runs here; every member has the type that
 its name says; of a text and its _hex form one is there."""
@@ -37,7 +38,7 @@ def type_of(name, beside):
 
 
 def object_schemas():
-    """Of all objects that verbs print."""
+    """Yields the schemas of all objects that verbs print."""
     waiting = list(SCHEMA["properties"].values())
     while waiting:
         one = waiting.pop()

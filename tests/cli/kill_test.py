@@ -113,7 +113,8 @@ class Kill(PagesTest):
         self.assertEqual(self.edges(), self.edges_now)
 
     def assert_between(self, found, after, words):
-        """What was there, what shall be, or in an import what some of its pages bring."""
+        """Checks that the edges are those before or after, or in an import also those that some of
+        its pages bring."""
         if words[0] != "import":
             self.assertIn(found, (self.edges_now, after), words)
             return

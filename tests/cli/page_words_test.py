@@ -13,7 +13,7 @@ from pages_command import NO_PAGES, PagesTest
 
 
 class Words(PagesTest):
-    """What the verbs say when there is nothing to say."""
+    """The messages of the verbs when there is nothing to say."""
 
     READING = (["pages"], ["page", "#0"], ["links", "#0"], ["export", "--format", "csv"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of pages and links on the command line share."""
+"""The shared parts of the tests of pages and links on the command line."""
 
 import json
 import re

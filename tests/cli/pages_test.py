@@ -473,7 +473,7 @@ def float32(number):
 
 
 def shown(url):
-    """As text of DOT and XML: bytes that these cannot hold come as \\xNN."""
+    """Returns a text of DOT and XML: bytes that these cannot hold come as \\xNN."""
     try:
         text = url.decode("utf-8")
     except UnicodeDecodeError:

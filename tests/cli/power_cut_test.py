@@ -97,7 +97,8 @@ class PowerCut(command.CommandTest):
             yield folder, power_cuts.Recording(folder / "log"), steps
 
     def check(self, cut, steps):
-        """What is in self.folder after a cut; True when it is a generation between two steps."""
+        """Checks what is in self.folder after a cut; True when it is a generation between two
+        steps."""
         if cut.mark is None and not (self.folder / "x.crawl").exists():
             return False
         before = int(cut.mark or 0)

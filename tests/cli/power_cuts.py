@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a disk may hold after a power cut, made from what recorded_disk.py has logged.
+"""The possible contents of a disk after a power cut, made from those that recorded_disk.py has
+logged.
 
-Invariants: all that was written before the last flush is there. Of the writes since then, any are,
-in whole or in any of their sectors: a disk promises no order between flushes.
+Invariants: all that was written before the last flush is there. Any of the writes since then are
+there, in whole or in any of their sectors: a disk promises no order between flushes.
 """
 
 import contextlib
@@ -126,7 +127,8 @@ def recording(folder, kind):
 
 
 class Cut:
-    """What came before epoch `first` is there, and of the writes since then what is `kept`."""
+    """All that came before epoch `first` is there, and of the writes since then those that are
+    `kept`."""
 
     def __init__(self, name, first, kept, mark):
         self.name, self.first, self.kept, self.mark = name, first, kept, mark

@@ -26,7 +26,7 @@ class Damaged(queue_test.Crawl):
     def damage(self, kind):
         """The last byte of each run of the table, or of the entries, which is of a footer.
 
-        Of another kind than theirs there is one segment.
+        There is one segment of another kind than theirs.
         """
         shutil.copyfile(self.folder / "whole.crawl", self.folder / "x.crawl")
         found = json.loads(self.succeed("segments", "x.crawl", "--json").out)

@@ -118,7 +118,7 @@ class LosesNothing(QueueTest):
         self.assert_untouched(before)
 
     def test_when_the_reader_dies(self):
-        """What it has read of is more than a pipe holds."""
+        """The part that it has read is more than a pipe holds."""
         self.succeed("queue", "x.crawl", "--name", "queue", "--insert", "-",
                      data=b"".join(b"1\t#%d\n" % page for page in range(10_000, 40_000)))
         self.waiting = self.peek()
@@ -513,7 +513,7 @@ class Forget(Crawl):
 
 
 class Carried(Crawl):
-    """What else becomes of queues."""
+    """Other changes of queues."""
 
     def setUp(self):
         super().setUp()

@@ -4,7 +4,7 @@
 The file is served to the kernel over /dev/fuse, as the only one of a file system. The loop device
 hands on each write of a block, and each flush as an fsync; both are written to a log in the order
 in which they come, and a flush is answered after all writes before it. dm-log-writes would do the
-same, where a kernel has it. What is written into the file `mark` is logged too.
+same, where a kernel has it. Bytes that are written into the file `mark` are logged too.
 """
 
 import ctypes
@@ -41,7 +41,8 @@ def call(name, *words):
 
 
 def leave_mounts():
-    """What this process mounts from now on, no other sees; it is gone when the last one ends."""
+    """Mounts that this process makes from now on, no other sees; they are gone when the last one
+    ends."""
     call("unshare", NEW_MOUNTS)
     call("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_BELOW), None)
 

@@ -30,7 +30,7 @@ def events(first, end):
 
 
 def frontier_lines():
-    """As many bytes as a checkpoint needs, so that items go into a run, and some more."""
+    """Returns as many bytes as a checkpoint needs, so that items go into a run, and some more."""
     lines = [b"large\t%d\t%d-%s\n" % (i % 5, i, b"b" * 60_000) for i in range(150)]
     return b"".join(lines + [b"small\t%d\tbody %d\n" % (i % 7, i) for i in range(60)])
 
@@ -191,7 +191,7 @@ class Recover(pages_command.PagesTest):
         return bool(cuts)
 
     def check_frontier_part(self, found, what):
-        """What the new frontier has was there, and what it lacks is told."""
+        """Checks that all of the new frontier was there before, and that what it lacks is told."""
         new, old = frontier_of(self, "new.crawl"), self.content.frontier
         for now, before in zip(new[1:], old[1:]):
             for part in ("items", "leases"):
@@ -356,7 +356,7 @@ class Recover(pages_command.PagesTest):
         return new
 
     def test_without_the_tables_of_the_directory(self):
-        """Of none of the generations; their roots are whole."""
+        """The tables of all generations are gone; their roots are whole."""
         found = self.recover(directory_bytes.without_tables(self.whole))[1]
         self.assertEqual(found["generation"], max(self.contents))
         new = self.same_content(found)

@@ -297,7 +297,8 @@ class Stream(command.CommandTest):
 
 
 class AfterTheOutputFailed(command.CommandTest):
-    """What a run had read is answered by the next one, once, as this run would have answered it."""
+    """Lines that a run had read are answered by the next one, once, as this run would have answered
+    them."""
 
     def setUp(self):
         super().setUp()
@@ -313,7 +314,7 @@ class AfterTheOutputFailed(command.CommandTest):
         self.assertEqual(answer.code, 3, answer.err)
 
     def end_with_the_reader(self, urls, *words):
-        """As `| head -n 1` does, but that no pipe holds what comes after its end."""
+        """Does the same as `| head -n 1`, but no pipe holds what comes after its end."""
         out, into = os.pipe()
         os.close(out)
         with open(into, "wb") as broken:

@@ -11,7 +11,7 @@ import command
 
 HOSTS, PAGES = 24, 400
 OUTCOMES = ("gone", "failed", "denied", "duplicate")
-# Of a page; depth and linked_from do not cross shards.
+# The columns of a page that are kept; depth and linked_from do not cross shards.
 KEPT = ("state", "crawl_count", "change_count", "first_crawl_us", "last_crawl_us", "score",
         "content_hash", "http_status", "failure_count")
 

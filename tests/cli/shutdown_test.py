@@ -38,7 +38,7 @@ NOTHING = Verb(("",))
 
 
 class Model:
-    """What the file holds: links, what waits and how urgently, URLs in the order of `seen`."""
+    """The contents of the file: links, what waits and how urgently, URLs in the order of `seen`."""
 
     def __init__(self):
         self.edges, self.queue, self.seen = set(), {}, []
@@ -164,7 +164,7 @@ class Shutdown(command.CommandTest):
         return {line.split(b"\t")[1] for line in answers.read_bytes().split(b"\n")[:-1]
                 } if verb.words[0] == "seen" else set()
 
-    # What is there
+    # The contents of the file.
 
     def export(self, form):
         answer = self.run_command("export", "x.crawl", "--format", form)
@@ -284,13 +284,15 @@ class Shutdown(command.CommandTest):
 
 
 def begun(edges, found, data):
-    """What an import made of `edges` that stopped after the first lines, all of them found."""
+    """Returns the edges of an import that stopped after the first lines, with `edges`, all of them
+    found."""
     lines = [tuple(line.split(b"\t")) for line in data.splitlines()]
     return edges.union(itertools.takewhile(found.__contains__, lines))
 
 
 def partly_forgotten(edges, found, prefix):
-    """What a `forget` leaves of `edges` that was stopped: of a page all goes in one commit."""
+    """Returns the edges that a stopped `forget` leaves of `edges`: all of a page goes in one
+    commit."""
     pages = {page for page in itertools.chain(*edges) if page.startswith(prefix)}
     gone = pages.difference(itertools.chain(*found))
     return {edge for edge in edges if gone.isdisjoint(edge)}

@@ -52,7 +52,7 @@ class Replacing(SnapshotTest):
         self.assertEqual(self.verdicts("other.crawl"), [b"duplicate", b"duplicate"])
 
     def test_takes_the_name_alone(self):
-        """Who has the old copy open, or by another name, keeps it."""
+        """A reader that has the old copy open, or by another name, keeps it."""
         os.link(self.copy, self.folder / "yesterday.crawl")
         with open(self.copy, "rb") as reader:
             self.succeed("snapshot", "x.crawl", "copy.crawl", "--replace")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file or an input holds is shown on terminals, never obeyed; elsewhere bytes stay bytes."""
+"""The bytes of a file or an input are shown on terminals, never obeyed; elsewhere bytes stay
+bytes."""
 
 import fcntl
 import json
@@ -84,7 +85,7 @@ class Terminals(pages_command.PagesTest):
         self.assertIn(b"x.crawl: whole; ", self.on_terminal("verify", "x.crawl", NO_COLOR="1"))
 
     def progress_on_terminal(self, **options):
-        """What a run of more than a second shows on standard error."""
+        """Checks the progress that a run of more than a second shows on standard error."""
         slow = [b"http://a.test/\thttp://b.test/\n" * 1024] * 30
         return self.on_terminal("import", "y.crawl", "--format", "edges", "-", stream="stderr",
                                 slow=slow, **options).decode()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server of this machine that stands for some hundred hosts, for examples/web_crawl.
 
-It notes each request from its arrival until before its last bytes. Which pages are there to be
-fetched is found out by a model of the sites.
+It notes each request from its arrival until before its last bytes. A model of the sites finds out
+which pages are there to be fetched.
 
   tests/cli/web_crawl_server.py --port 8080
   web_crawl c.crawl http://host0.test/page0.html --resolve-all 127.0.0.1:8080 --user-agent test

@@ -108,7 +108,8 @@ class WebCrawl(PagesTest):
         self.assertEqual(self.drums(), {"robots": HOSTS + 1})
 
     def test_asks_again_for_what_failed_for_now(self):
-        """As often as it is told, not before the time that the server names."""
+        """A page is asked for as often as the server says, and not before the time that it
+        names."""
         first = "http://busy.test"
         busy = {"/": [answer(["/later", "/broken", "/missing"])],
                 "/later": [answer(status=429, headers={"Retry-After": "1"}), answer(["/found"])],

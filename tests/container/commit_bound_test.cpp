@@ -11,7 +11,7 @@
 namespace crawlstore::testing {
 namespace {
 
-/// What is changed: `segment_count` blobs, far apart, each gets `length` bytes.
+/// A change: `segment_count` blobs, far apart, each gets `length` bytes.
 struct Change {
   std::size_t segment_count = 1;
   std::size_t length = 8;

@@ -67,7 +67,7 @@ class ContainerStore {
       : file_(make_memory_file({}, capacity_bytes)) {
     must(container::write_empty_store(*storage(OpenMode::kWrite), fixed_identity(), kTimeUs));
   }
-  /// What a process finds in these bytes.
+  /// Opens the store that a process finds in these bytes.
   explicit ContainerStore(const Bytes& content) : file_(make_memory_file(content)) {}
 
   [[nodiscard]] std::unique_ptr<Storage> storage(OpenMode mode) const {

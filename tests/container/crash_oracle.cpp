@@ -183,7 +183,8 @@ bool CrashOracle::loses_slot() const {
 }
 
 /// Only a failed sync whose loss a later writer did not see leaves a slot without a valid copy.
-/// What it led to was never acknowledged, and comes back by roll_forward(); or it is given up.
+/// The commit that it led to was never acknowledged, and comes back by roll_forward(); or it is
+/// given up.
 Fault CrashOracle::check_lost_slot(std::size_t point) {
   if (!has_failed_sync_) return "a crash left a slot without a valid copy";
   container::WriterOptions options;

@@ -27,7 +27,7 @@ class PublishedStates {
     std::uint64_t digest = 0;
     bool is_whole = false;  ///< could be read; otherwise it is damaged and has no digest
   };
-  /// What a crash after `point` operations may leave. Empty before there is any state.
+  /// The states that a crash after `point` operations may leave. Empty before there is any state.
   [[nodiscard]] std::span<const State> allowed(std::size_t point) const;
   /// Nothing acknowledged yet: a store may not exist either.
   [[nodiscard]] bool may_be_missing(std::size_t point) const;

@@ -98,7 +98,7 @@ void record_flights(Scenario& scenario) {
   scenario.acknowledge();
 }
 
-/// So many supersteps that the runs of links are merged, then compaction, then rollback.
+/// Records so many supersteps that the runs of links are merged, then compaction, then rollback.
 void record_compaction(Scenario& scenario) {
   RandomCrawl crawl(2);
   {

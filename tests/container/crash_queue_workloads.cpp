@@ -20,7 +20,7 @@ QueuedPages mark_of(std::uint64_t step) {
   return {{step, kInfinity}};
 }
 
-/// What a step does to a queue, or a model of one: its mark comes last. A step that fails half-way
+/// Runs a step on a queue, or on a model of one: its mark comes last. A step that fails half-way
 /// leaves none.
 template <class Insert, class Take>
 void do_step(std::uint64_t step, const Insert& insert, const Take& take) {

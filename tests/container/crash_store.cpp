@@ -42,7 +42,7 @@ bool overlap(std::vector<Extent> a, std::vector<Extent> b) {
   return false;
 }
 
-/// Where the first byte of the file is that none of the extents covers.
+/// The first byte of the file that none of the extents covers.
 std::uint64_t first_uncovered(std::vector<Extent> extents) {
   std::sort(extents.begin(), extents.end());
   std::uint64_t end = format::kDataStart;

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kCrashCapacityBytes = std::uint64_t{16} << 20;
 /// The owner of all other segments that these tests write.
 inline constexpr SegmentId kOwner{1};
 
-/// What a generation holds: every segment with every verified payload byte, places left out.
+/// The contents of a generation: every segment with every verified payload byte, places left out.
 struct StoreState {
   std::uint64_t generation = 0;
   std::uint64_t digest = 0;
@@ -32,7 +32,7 @@ struct StoreState {
 /// Over all segments but `except`. errors of damage
 Result<std::uint64_t> digest_of(Storage& storage, const Uuid& uuid,
                                 const container::Directory& directory, SegmentId except = {});
-/// Of what a reader sees now.
+/// Returns the state that a reader sees now.
 Result<StoreState> read_state(const std::shared_ptr<MemoryFile>& file);
 
 /// Nothing wrong, or what.
@@ -91,7 +91,7 @@ class Scenario {
   std::optional<FailurePlan> plan;
   /// A generation that the workload damaged on purpose; 0 = none.
   std::uint64_t damaged_generation = 0;
-  /// What the generation before it holds.
+  /// The contents of the generation before it.
   std::uint64_t fallback_digest = 0;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is recorded and then crashed: spec/features.md, T1. Deterministic: fixed uuid, key seed and
-/// time, one thread.
+/// The workloads that are recorded and then crashed: spec/features.md, T1. Deterministic: fixed
+/// uuid, key seed and time, one thread.
 
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ struct CrashWorkload {
 
 /// Opens a store whose commits have a fixed time.
 Store open_store(std::unique_ptr<Storage> storage);
-/// Does steps in transactions that are dropped and committed, between steps of compaction, too.
+/// Makes steps in transactions that are dropped and committed, between steps of compaction, too.
 ///   step  does one; told whether it will be committed
 void transact_and_compact(Scenario& scenario, Store& store,
                           const std::function<void(bool commits)>& step);

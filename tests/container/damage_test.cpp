@@ -29,7 +29,7 @@ class DamageTest : public ::testing::Test {
     EXPECT_EQ(text_of(store_.verified(VerifyLevel::kDeep)), "");
   }
 
-  /// What both generations refer to, the head of the file included.
+  /// The extents that both generations refer to, the head of the file included.
   [[nodiscard]] std::vector<Extent> used() const {
     std::vector<Extent> extents{{0, format::kDataStart}};
     for (const bool previous : {false, true}) {
@@ -43,7 +43,7 @@ class DamageTest : public ::testing::Test {
     return extents;
   }
 
-  /// True when verification says that something is wrong with the flipped byte.
+  /// Whether verification says that something is wrong with the flipped byte.
   bool is_found(std::uint64_t offset, std::byte mask) {
     Bytes byte = read_bytes(*storage_, offset, 1);
     byte[0] ^= mask;
@@ -66,7 +66,7 @@ class DamageTest : public ::testing::Test {
     }
   }
 
-  /// How far the next place is: `mean` on the average, in the long run 1.
+  /// The distance to the next place: `mean` on the average, in the long run 1.
   std::uint64_t gap(std::uint64_t mean) { return is_long() ? 1 : 1 + random_.below(2 * mean - 1); }
 
   ContainerStore store_;

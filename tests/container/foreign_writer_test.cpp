@@ -28,7 +28,7 @@ Bytes bytes_of_file(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// As cp does it: the same inode, cut to nothing, then written from its beginning.
+/// Copies like cp: the same inode, cut to nothing, then written from its beginning.
 void copy_over(const Bytes& bytes, const std::string& path) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()),
@@ -68,7 +68,7 @@ struct BlobFile {
   SegmentId blob;
 };
 
-/// What may be copied over a store of generation 4, which was opened and settled.
+/// The files that may be copied over a store of generation 4, which was opened and settled.
 struct Copies {
   Copies(const BlobFile& live, const std::string& aside_path) {
     older = bytes_of_file(live.path);

@@ -118,7 +118,7 @@ bool survives_images(const CommitPolicy& policy, const CrashWorkload& workload,
   });
 }
 
-/// True for one of three by seed; for all in the long run.
+/// Whether it is one of three by seed; in the long run all are.
 bool has_its_turn(std::string_view name) {
   return is_long() || (std::hash<std::string_view>()(name) + test_seed()) % 3 == 0;
 }

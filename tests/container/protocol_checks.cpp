@@ -223,7 +223,7 @@ void require_last_goes_first(Scenario& scenario, const std::vector<std::uint64_t
           "step 0 wrote over the only durable copy");
 }
 
-/// As step 0 of a writer that no lock kept away: the pass of one copy is raised.
+/// Acts like step 0 of a writer that no lock kept away: the pass of one copy is raised.
 void settle_elsewhere(Scenario& scenario, const Writer& writer) {
   auto superblock = writer.directory()->superblock;
   superblock.pass += 100;

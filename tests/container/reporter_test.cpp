@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a store reports of its steps, against what the test knows they did. The last test is for
+// The reports of a store on its steps, against those that the test knows. The last test is for
 // TSan.
 #include <atomic>
 #include <cerrno>
@@ -59,7 +59,7 @@ class ReportedStore {
     }
     return found;
   }
-  /// Does more inside the function.
+  /// Calls more inside the function.
   std::function<void(const Report& report)> also;
   std::vector<std::string> names;
 
@@ -309,7 +309,7 @@ TEST(Reports, TellOfAFlightThatFailed) {
   EXPECT_EQ(store->counters().supersteps.count, pages.status().superstep_count + 1);
 }
 
-/// What a crash leaves that tore the superblock of the commit under way.
+/// A crash leaves this file if it tore the superblock of the commit under way.
 TEST(Reports, TellThatOpeningPassedOverATornCommit) {
   MemoryStore before;
   auto keys = must(Keys::open(*before, "keys"));

@@ -49,7 +49,7 @@ class Slots {
     return must(read_superblock_set(*storage_, kUuid));
   }
   [[nodiscard]] Storage& storage() { return *storage_; }
-  /// As a writer has them that opens the file now.
+  /// The superblocks of a writer that opens the file now.
   [[nodiscard]] container::OwnSuperblocks own() {
     container::OwnSuperblocks own(*storage_, kUuid);
     must(own.read_valid_set());

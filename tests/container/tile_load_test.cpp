@@ -47,7 +47,7 @@ class CraftedTree {
   /// A run of another segment.
   RunRef other_run() { return writer_->find(pages_)->runs.front(); }
 
-  /// What a reader says of the store with this root.
+  /// The error of a reader of the store with this root.
   Error loaded(const RunRef& root) {
     put_root(root);
     const auto reader = store_.try_reader();

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What deep verification says of the sample after `change`.
+/// The report of deep verification on the sample after `change`.
 VerifyReport verified(const std::function<void(DrumSample&)>& change,
                       VerifyLevel level = VerifyLevel::kDeep) {
   const ContainerStore store;
@@ -331,8 +331,8 @@ TEST(VerifyDeep, ChecksThePreviousGenerationAsWell) {
   EXPECT_EQ(report.findings[0].generation.value, 2U);
 }
 
-/// What stands in the place of a run is damage for the previous generation and whole for the
-/// newest, which is where its rules count.
+/// The bytes in the place of a run are damage for the previous generation and whole for the newest,
+/// which is where its rules count.
 TEST(VerifyDeep, ChecksWhatThePreviousGenerationKnowsByAnotherChecksum) {
   const ContainerStore store;
   const auto writer = store.writer();

@@ -36,7 +36,7 @@ Bytes large_log() {
   });
 }
 
-/// What a deep verification without a mapping did.
+/// The observations of a deep verification without a mapping.
 struct Seen {
   std::string verdict;
   std::uint64_t peak_bytes = 0;        ///< kept at any read

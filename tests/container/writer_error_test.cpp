@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Writer does in which order, and when something goes wrong.
+// The actions of a Writer and their order, and its behaviour when something goes wrong.
 #include <gmock/gmock.h>
 
 #include "container/container_store.h"

@@ -26,7 +26,7 @@ struct KeyChange {
   bool operator==(const KeyChange&) const = default;
 };
 
-/// What diff() told.
+/// The differences that diff() told.
 struct Told {
   DiffReport report;
   std::map<Key16, KeyChange> keys;
@@ -270,7 +270,7 @@ TEST(Diff, ComparesNothingInDrumsOfOtherShapes) {
   EXPECT_TRUE(told.requests.empty());
 }
 
-/// Of URLs that were hashed with other seeds all keys would be gone, and as many others added.
+/// Keys of URLs that were hashed with other seeds would all be gone, and as many others added.
 TEST(Diff, ComparesNothingInDrumsOfUrlsWithOtherSeeds) {
   const auto snapshot_with = [](std::uint64_t key_seed) {
     const auto file = make_memory_file({}, std::uint64_t{1} << 28);

@@ -194,13 +194,13 @@ class Allocations : public ::testing::TestWithParam<bool> {
   std::vector<std::int64_t> counts_;  // allocations of each step
 
  private:
-  /// What the generation that the file shows holds.
+  /// Notes the contents of the generation that the file shows.
   void note(const World& world) {
     const StoreState state = must(read_state(world.file));
     published_[state.generation] = state.digest;
   }
 
-  /// False when the store is poisoned.
+  /// Returns false when the store is poisoned.
   bool run(World& world, const Step& step) {
     const Calls before = world.log.calls;
     for (int attempt = 0; attempt < 2; ++attempt) {

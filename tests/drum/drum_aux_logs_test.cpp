@@ -31,7 +31,7 @@ std::string url(std::uint64_t i) {
     text += "folder" + std::to_string(random % 11) + '/';
   return i % 10 == 0 ? std::string() : text + std::to_string(i);
 }
-/// So long that it crosses blocks, or so that it shrinks 200 times.
+/// The text is so long that it crosses blocks, or so that it shrinks 200 times.
 std::string long_text(std::uint64_t i) {
   return std::string(1 << 20, static_cast<char>('a' + i % 20)) + std::to_string(i);
 }
@@ -111,7 +111,7 @@ TEST(DrumAuxLogs, JoinRunsThatGrowWhenTheyAreRead) {
   EXPECT_LT(written, std::uint64_t{32} << 20);
 }
 
-// What deep verify would have found.
+// The blocks have the faults that deep verify would have found.
 TEST(DrumAuxLogs, FailToAnswerWithABrokenBlock) {
   for (const std::string name :
        {"aux_block_cut", "aux_block_gives_more_bytes", "aux_block_length_too_small",

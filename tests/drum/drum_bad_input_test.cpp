@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a DRUM that merges from memory meets on bad days: every answer once and right, memory and
-// space bounded.
+// The behaviour on bad days of a DRUM that merges from memory: every answer once and right, memory
+// and space bounded.
 #include <cerrno>
 #include <optional>
 #include <set>
@@ -152,7 +152,7 @@ TEST(DrumBadInput, LosesNothingWhenTheDiskFillsInTheMiddleOfAMerge) {
     recorder.inject(
         {.calls = calls(CallKind::kAllocate), .nth = nth, .forever = true, .system_errno = ENOSPC});
     for (std::uint64_t i = 0; i < 200'000; ++i) {
-      // What a failed call took stays taken: its merge is tried again by the next one.
+      // Requests that a failed call took stay taken: its merge is tried again by the next one.
       if (const auto taken = drum.check_update(Random(i).next()); !taken) {
         ASSERT_EQ(taken.error().code, Errc::kNoSpace) << describe(taken.error());
         ++failures;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What merges and lookups may cost. A seek is a read or write of the storage that does not start
-// where the last one of its kind ended, whatever it reads or writes: superblocks, directory and
-// DRUM table are in it as well.
+// The bounds on the cost of merges and lookups. A seek is a read or write of the storage that does
+// not start where the last one of its kind ended, whatever it reads or writes: superblocks,
+// directory and DRUM table are in it as well.
 
 #include <gtest/gtest.h>
 

@@ -151,7 +151,7 @@ TEST(DrumCursor, TellsWhichBlockHoldsAKey) {
   }
 }
 
-/// How many bytes a snapshot on `file` fetches for what `use` does.
+/// The bytes that a snapshot on `file` fetches for what `use` does.
 template <class Use>
 std::uint64_t fetched_by(const std::shared_ptr<MemoryFile>& file, const Use& use) {
   Recorder recorder(file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a crash leaves, for each level by name (spec/features.md, Durability): the bytes that were
-// written so far are opened as another process would find them.
+// The contents after a crash, for each level by name (spec/features.md, Durability): the bytes that
+// were written so far are opened as another process would find them.
 
 #include <thread>
 

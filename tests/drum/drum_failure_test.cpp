@@ -89,7 +89,7 @@ TEST(DrumFailure, LosesNothingWhenTheDiskIsFullInAMerge) {
     world.log.calls.clear();
     const auto report = world.drum->merge();
     ASSERT_TRUE(report) << describe(report.error());
-    // Where a superblock failed the merge may have been published: then all of it was.
+    // The merge may have been published if a superblock failed: then all of it was.
     EXPECT_TRUE(report->unique_count == 40 || report->request_count == 0);
     EXPECT_EQ(world.log.calls.size(), report->request_count);
     EXPECT_EQ(world.drum->status().key_count, 90U);
@@ -140,7 +140,7 @@ TEST(DrumFailure, KeepsResultsWhenTheDiskIsFull) {
     log.calls.clear();
     must(world.drum->merge());
     must(world.drum->take_results(log));
-    // Where the superblock of the taking failed, it may have been published.
+    // The taking may have been published if its superblock failed.
     EXPECT_TRUE(log.calls.size() == 50 || (merged && log.calls.empty()));
     EXPECT_EQ(must(world.drum->take_results(log)), 0U);
   });

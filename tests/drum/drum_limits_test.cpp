@@ -433,7 +433,7 @@ TEST(DrumLimits, MergesNoPartitionOfAnotherBucket) {
   expect_merges_nothing("drum_keys_outside_bucket");
 }
 
-/// Who commits so often that arrays never fill has full logs instead.
+/// A caller that commits so often that arrays never fill has full logs instead.
 TEST(DrumLimits, MergesOnItsOwnWhenCommitsFillTheLogs) {
   for (const auto durability : {Durability::kMerge, Durability::kInterval}) {
     MemoryStore store;

@@ -3,9 +3,9 @@
 
 /// The oracle of DRUM: a std::map to which requests are applied one by one, as they arrive.
 ///
-/// What must be answered does not depend on when merges happen: operations on one key take effect
-/// in arrival order. So the model knows each answer when the request is submitted, and keeps it
-/// until it is told. In which order answers come does depend on merges: DispatchOrder checks that.
+/// The answers do not depend on when merges happen: operations on one key take effect in arrival
+/// order. So the model knows each answer when the request is submitted, and keeps it until it is
+/// told. In which order answers come does depend on merges: DispatchOrder checks that.
 
 #include <algorithm>
 #include <cstddef>

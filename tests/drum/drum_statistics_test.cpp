@@ -128,7 +128,7 @@ TEST(GapHistogram, TellsHowFarItIsAndStopsWhenToldTo) {
   EXPECT_EQ(gap_histogram(view, options).error().code, Errc::kCancelled);
 }
 
-/// Of all buckets, as the file has it; nullopt = not stated.
+/// The fullest log of all buckets, as the file states it; nullopt = not stated.
 std::optional<double> fullest_log(const Store& store) {
   const auto view = drum_view(store, "keys");
   std::optional<double> fullest;

@@ -33,7 +33,7 @@ struct StreamPlan {
   DrumOptions options{};
 };
 
-/// What really happened in a stream.
+/// The true totals of a stream.
 struct StreamTotals {
   std::uint64_t requests = 0;
   std::uint64_t answers = 0;
@@ -100,7 +100,7 @@ class DrumStream {
   }
 
   [[nodiscard]] bool is_wide() const { return plan_.options.key_bytes == 16; }
-  /// The model's keys have 8 bytes. Of 16 several share their head; the order stays.
+  /// The model's keys have 8 bytes. Several keys of 16 bytes share their head; the order stays.
   [[nodiscard]] Key16 key_of(std::uint64_t key) const {
     return is_wide() ? Key16{key >> 58 << 58, key} : Key16{key};
   }

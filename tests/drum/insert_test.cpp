@@ -138,7 +138,7 @@ class Oracle {
     }
     known_ = std::move(inside);
   }
-  /// What was safe is there, and nothing that nobody asked for.
+  /// Requests that were safe are there, and nothing that nobody asked for.
   void crash() {
     const auto image = store_.image();
     drum_.reset();

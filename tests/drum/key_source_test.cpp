@@ -23,7 +23,7 @@ Value value_of(std::uint64_t number) {
   return value;
 }
 
-/// What stands in a map, as a partition of the store.
+/// The contents of a map, as a partition of the store.
 std::unique_ptr<drum::KeySource> partition_of(container::Writer& writer, const Keys& keys) {
   const SegmentId segment = writer.new_segment_id();
   const RunId run = writer.new_run_ids(1);

@@ -65,7 +65,7 @@ Edits random_edits(Random& random, std::uint64_t count) {
   return edits;
 }
 
-/// What the file holds, after a commit.
+/// Compares the contents of the file, after a commit.
 void expect_same(const ContainerStore& store, const drum::KeyTable& table, const Model& model) {
   EXPECT_EQ(table.key_count(), model.size());
   if (model.empty()) return;  // perhaps nothing was ever committed
@@ -136,7 +136,7 @@ TEST(KeyTable, HoldsWhatAMapHolds) {
   }
 }
 
-/// What was written and not committed is free again.
+/// Bytes that were written and not committed are free again.
 TEST(KeyTable, GivesBackWhatItDrops) {
   ContainerStore store;
   auto writer = store.writer();

@@ -58,13 +58,13 @@ struct NoDuplicates {
   void duplicate_key_update(const Keys::AnswerType&) { ::_exit(3); }
 };
 
-/// What a worker said is safe.
+/// The parts that a worker said are safe.
 struct Acknowledged {
   std::uint64_t keys = 0;
   std::uint64_t round = 0;  // of hosts
 };
 
-/// Where the child kills itself: before the nth call of a kind.
+/// The point where the child kills itself: before the nth call of a kind.
 struct KillPoint {
   CallKind kind{};
   bool superblock = false;
@@ -146,8 +146,8 @@ void work(Store& store, std::uint64_t number, std::uint64_t seed, int pipe) {
 constexpr std::uint64_t kHostPages = 70;
 constexpr std::uint64_t kHostsKept = 3;
 constexpr std::size_t kUrlPadding = 4000;
-/// What a worker says of pages: that the host of a round is there, and those before the kept ones
-/// are forgotten.
+/// The words of a worker about pages: that the host of a round is there, and those before the kept
+/// ones are forgotten.
 constexpr std::uint64_t kRoundFlag = std::uint64_t{1} << 63;
 /// And how many bytes are live before it forgets, which no generation shows after it.
 constexpr std::uint64_t kLiveFlag = std::uint64_t{1} << 62;
@@ -247,7 +247,7 @@ bool are_pages_consistent(const Snapshot& snapshot, std::uint64_t round) {
   return round == 0 || of_newest > kHostPages;
 }
 
-/// What was submitted in transactions is in both DRUMs or in none.
+/// Whether the requests that were submitted in transactions are in both DRUMs or in none.
 bool are_twins(const Snapshot& snapshot) {
   std::array<std::set<std::uint64_t>, 2> sides;
   for (const bool is_right : {false, true}) {
@@ -273,7 +273,7 @@ bool are_inserted_once(const Snapshot& snapshot, const Acknowledged& acknowledge
   return true;
 }
 
-/// What every generation must show: the firsts are the keys that were merged, each once.
+/// Whether a generation is consistent: the firsts are the keys that were merged, each once.
 bool is_consistent(const Snapshot& snapshot, const Acknowledged& acknowledged) {
   if (!are_pages_consistent(snapshot, acknowledged.round)) return false;
   if (!are_twins(snapshot)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is left of a commit whose superblocks are gone, and how it comes back.
+// The remains of a commit whose superblocks are gone, and the way it comes back.
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>

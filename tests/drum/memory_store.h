@@ -48,7 +48,7 @@ class MemoryStore {
       : file_(make_empty_store_file(capacity_bytes)) {
     open();
   }
-  /// What a process finds in `image`, the bytes of a file after a crash.
+  /// The store that a process finds in `image`, the bytes of a file after a crash.
   explicit MemoryStore(const std::vector<std::byte>& image)
       : file_(make_memory_file(image, std::uint64_t{1} << 28)) {
     open();
@@ -62,7 +62,7 @@ class MemoryStore {
     must(store_->close());
     open();
   }
-  /// What a crash leaves now, if all that was written reached the disk.
+  /// The bytes that a crash leaves now, if all that was written reached the disk.
   [[nodiscard]] std::vector<std::byte> image() const { return contents(*file_); }
   [[nodiscard]] const std::shared_ptr<MemoryFile>& file() const { return file_; }
 
@@ -78,7 +78,7 @@ class MemoryStore {
   std::optional<Store> store_;
 };
 
-/// What the newest generation says of a DRUM.
+/// The facts about a DRUM in the newest generation.
 inline DrumInfo drum_info(const Store& store, std::string_view name) {
   for (const DrumInfo& info : must(list_drums(must(store.snapshot())))) {
     if (info.name == name) return info;

@@ -16,7 +16,7 @@ namespace {
 
 using Value = std::array<char, 2>;
 
-/// What a merge of bucket 0 says; all its keys are taken along.
+/// The report of a merge of bucket 0; all its keys are taken along.
 Result<MergeReport> merge(const Bytes& bytes) {
   auto store =
       must(Store::open(open_memory_storage(make_memory_file(bytes, 1 << 24), OpenMode::kWrite)));

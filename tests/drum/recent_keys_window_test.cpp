@@ -97,7 +97,7 @@ class Twins {
     work(without_);
   }
 
-  /// Of a file without damage.
+  /// The keys of a file without damage.
   static std::vector<std::uint64_t> keys_of(Side& side) {
     must(side.store->commit());
     VerifyOptions deep;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What dispatchers are told, to be compared: of the tests of the recent-keys window.
+/// The messages to dispatchers, to be compared: for the tests of the recent-keys window.
 
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ namespace crawlstore::testing {
 /// Makes small numbers keys of all buckets.
 inline constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
 
-/// What a dispatcher is told.
+/// The messages to a dispatcher.
 struct Told {
   std::uint64_t key = 0;
   std::uint64_t sequence = 0;

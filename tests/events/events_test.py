@@ -43,7 +43,7 @@ class Streams(unittest.TestCase):
         cls.stream = cls.folder / "stream"
 
     def written_here(self):
-        """What the library says that it has written into the stream."""
+        """Returns the library's account of the events that it has written into the stream."""
         return lines_of(run(TOOL, "write", self.stream, SEED))
 
     def read_here(self):

@@ -41,7 +41,8 @@ AuxBlocks view(const OwnedAuxBlocks& blocks, std::size_t raw_bytes) {
   return {raw_bytes, blocks.lengths, blocks.bytes};
 }
 
-/// What next() returns for lengths up to `length_max`, put together; forgets after `batch` of them.
+/// The bytes that next() returns for lengths up to `length_max`, put together; forgets after
+/// `batch` of them.
 Bytes read_all(AuxReader reader, std::size_t raw_bytes, std::size_t length_max, std::size_t batch,
                std::mt19937_64& random) {
   Bytes all;

@@ -19,8 +19,8 @@ namespace {
 
 using namespace crawlstore::testing;
 
-/// What both decoders say; the test fails where they differ. The bytes stand at the end of their
-/// memory.
+/// The result of both decoders; the test fails where they differ. The bytes stand at the end of
+/// their memory.
 Result<void> decode(const DenseSample& block, const DenseDecoder& decoder, LinkRows& rows,
                     std::uint64_t last_page = kPageMax) {
   Bytes exact(block.bytes.begin(), block.bytes.end());

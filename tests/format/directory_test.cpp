@@ -41,7 +41,7 @@ std::string verdict(const DirectoryRoot& root) {
   return text_of(parse_root(encode_root(root), kLimits));
 }
 
-/// What becomes of a valid root when `change` was made to it.
+/// The verdict on a valid root after `change` was made to it.
 std::string verdict_after(const std::function<void(DirectoryRoot&)>& change) {
   DirectoryRoot root = valid_root();
   change(root);

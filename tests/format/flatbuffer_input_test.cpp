@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What FlatBuffers' own verifier does not ask of a piece, and rule 1 of Directory does.
+// The checks that rule 1 of Directory asks of a piece, and FlatBuffers' own verifier does not.
 #include <algorithm>
 #include <array>
 #include <functional>

@@ -20,7 +20,7 @@ LinkBlockHeader header_of(const Bytes& block) {
   return load_struct<LinkBlockHeader>(block.data());
 }
 
-/// What decoding says; the bytes stand at the end of their memory.
+/// The verdict of decoding; the bytes stand at the end of their memory.
 std::string verdict(const Bytes& block) {
   const Bytes exact(block.begin(), block.end());
   LinkRows rows;

@@ -43,7 +43,7 @@ Pages pages_of(const OriginBlockDecoder& decoder) {
   return pages;
 }
 
-/// What is wrong with a block, or "accepted".
+/// The fault of a block, or "accepted".
 std::string verdict(const Bytes& block, std::uint64_t first_page = 0,
                     OriginCodec codec = OriginCodec::kZstd) {
   auto reader = decoder(codec);

@@ -23,7 +23,7 @@ OriginFooter footer_of(const Bytes& run) {
   return load_struct<OriginFooter>(run.data() + run.size() - kFooter);
 }
 
-/// What is wrong with a run, or "accepted".
+/// The fault of a run, or "accepted".
 std::string verdict(const Bytes& run) {
   return text_of(pages::check_origin_run(container::payload_in_memory(run),
                                          [](std::uint64_t) { return Result<void>{}; }));

@@ -61,7 +61,7 @@ Bytes with_queue_fragment(Change change) {
   return bytes;
 }
 
-/// How entries are written.
+/// The form in which entries are written.
 struct QueueShape {
   std::uint64_t first_page = 0;
   std::uint8_t order_shift = 0;
@@ -140,7 +140,7 @@ inline std::map<std::string, Bytes> sample_queue_payloads() {
   };
 }
 
-/// What the parsers, and then deep verification, say of a payload: all entries.
+/// The verdict of the parsers, and then of deep verification, on a payload: all entries.
 inline Result<std::vector<format::QueueEntry>> check_queue_run(std::span<const std::byte> payload) {
   const auto footer_bytes = payload.last(std::min(payload.size(), sizeof(format::QueueRunFooter)));
   CRAWLSTORE_TRY(const auto footer, format::parse_queue_footer(footer_bytes, payload.size()));

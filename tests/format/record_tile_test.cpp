@@ -40,7 +40,7 @@ Bytes encoded(std::span<const PageRecord> records) {
   return bytes;
 }
 
-/// What the tile holds, or the rule that it breaks.
+/// The records of the tile, or the rule that it breaks.
 Result<std::vector<PageRecord>> decoded(const Bytes& bytes) {
   const auto tile = RecordTile::parse(bytes);
   if (!tile) return tl::unexpected<Error>(tile.error());
@@ -74,7 +74,7 @@ std::vector<PageRecord> sample() {
   return records;
 }
 
-/// Where a column of the sample is described.
+/// The place where a column of the sample is described.
 constexpr std::size_t column(RecordColumnId id) {
   return 16 + 16 * static_cast<std::size_t>(id);
 }

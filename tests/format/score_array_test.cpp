@@ -25,7 +25,7 @@ std::uint64_t bits(double number) {
   return std::bit_cast<std::uint64_t>(number);
 }
 
-/// What is said of the page scores when their footer is another one.
+/// The verdict on the page scores when their footer is another one.
 template <class Change>
 std::string verdict_after(Change change) {
   return text_of(check_scores(with_score_footer(change)));

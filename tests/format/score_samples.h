@@ -14,7 +14,8 @@
 
 namespace crawlstore::testing {
 
-/// A score array before it is encoded. What follows from the rest is filled in by `encoded()`.
+/// A score array before it is encoded. Fields that follow from the rest are filled in by
+/// `encoded()`.
 template <class Float>
 struct Scores {
   format::ScoreArray array;
@@ -71,7 +72,7 @@ inline Scores<double> sample_host_scores() {
           {0.25}};
 }
 
-/// Of no pages, by a scorer that nobody else knows, without iterations.
+/// Scores of no pages, by a scorer that nobody else knows, without iterations.
 inline Scores<float> sample_no_scores() {
   return {{.scorer = Scorer{format::kScorerPrivateMin},
            .subject = ScoreSubject::kPage,
@@ -129,7 +130,7 @@ inline std::map<std::string, Bytes> sample_score_payloads() {
   };
 }
 
-/// What the footer and then the rules say of a payload, taken in pieces of so many bytes.
+/// The verdict of the footer and then of the rules on a payload, taken in pieces of so many bytes.
 inline Result<format::ScoreArray> check_scores(std::span<const std::byte> payload,
                                                std::size_t piece_bytes = std::size_t{1} << 20U) {
   const auto footer = payload.last(std::min(payload.size(), sizeof(format::ScoreFooter)));

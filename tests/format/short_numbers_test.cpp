@@ -28,8 +28,8 @@ Parts encoded(const Numbers& numbers) {
   return parts;
 }
 
-/// What both decoders make of the parts; the test fails where they differ. The bytes stand at the
-/// end of their memory, so that sanitizers see what is read behind them.
+/// The numbers that both decoders make of the parts; the test fails where they differ. The bytes
+/// stand at the end of their memory, so that sanitizers see what is read behind them.
 std::optional<Numbers> decoded(const Parts& parts, std::size_t count, std::size_t* used = nullptr) {
   const Bytes selectors(parts.selectors);
   const Bytes data(parts.data);

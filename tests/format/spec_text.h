@@ -24,7 +24,7 @@ inline std::string source_text(const std::string& path) {
   return text.str();
 }
 
-/// What follows the line that begins with `heading`, up to the next heading of any level.
+/// The text after the line that begins with `heading`, up to the next heading of any level.
 inline std::string section(const std::string& text, std::string_view heading) {
   const auto start = text.find("\n" + std::string(heading) + "\n");
   EXPECT_NE(start, std::string::npos) << heading;

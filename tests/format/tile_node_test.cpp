@@ -16,7 +16,7 @@ using namespace crawlstore::testing;
 
 constexpr std::uint64_t kHighWater = kDataStart + 1024 * kUnitBytes;
 
-/// How the sample is referred to.
+/// The reference to the sample.
 RunRef self() {
   return {kDataStart, {9}, {500}, tile_node_bytes(3), 60, 1};
 }

@@ -35,7 +35,7 @@ class CraftedFile {
   format::SegmentEntry& segment(SegmentKind kind);
   [[nodiscard]] std::vector<std::byte> payload(const format::SegmentEntry& entry,
                                                std::size_t run = 0) const;
-  /// Gives a run another payload, with its checksum tree. What is changed stays where it stands, if
+  /// Gives a run another payload, with its checksum tree. A changed part stays where it stands, if
   /// there is room, here and below; else it goes behind the end of the file.
   void set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
                    std::size_t run = 0);

@@ -143,7 +143,7 @@ class Files:
         return self.payloads[segment.kind, segment.id, run.run_id, run.record_count]
 
     def read(self):
-        """What reader.py prints of the frontier."""
+        """Returns the JSON that reader.py prints of the frontier."""
         parsed, contents = reader.load_segments(self, self, {})
         by_id = {segment.id: segment for segment in self.segments}
         first = self.segments[0]
@@ -151,7 +151,7 @@ class Files:
 
 
 class SegmentsTest(unittest.TestCase):
-    """What a frontier says of its logs."""
+    """The rules of a frontier about its logs."""
 
     def payloads(self, changes=None):
         groups = seeds.read(CORPUS / "fuzz_group_run.txt")["sample"]

@@ -63,6 +63,7 @@ def expand(name, folder):
 
 
 def rule_of(message):
-    """What spec/reader.py says behind the class; rules without a section are those of Directory."""
+    """The words of spec/reader.py after the class; rules without a section are those of
+    Directory."""
     rule = message.partition(": ")[2]
     return f"Directory {rule}" if rule.startswith("rule ") else rule

@@ -12,7 +12,7 @@ namespace crawlstore::testing {
 struct GoldenFile {
   std::string name;
   std::vector<std::byte> bytes;
-  // Of a rejected file:
+  // For a rejected file:
   std::string error{};  ///< class of spec/format.md#errors
   std::string base{};   ///< the valid file that was changed
   FileParts parts{};

@@ -223,7 +223,7 @@ Result<json> links_of(const PageView& view, bool incoming) {
   }
 }
 
-/// Of a page database, run by run: the keys of such logs, and their values.
+/// The keys of such logs of a page database, and their values, run by run.
 Result<json> keys_of(const Snapshot& snapshot, SegmentId pages, SegmentKind kind,
                      drum::Shape shape) {
   json all = json::array();
@@ -276,7 +276,7 @@ std::string_view name_of(ScoreSubject subject) {
   return subject == ScoreSubject::kHost ? "host" : "domain";
 }
 
-/// Of a page database, by segment.
+/// The scores of a page database, by segment.
 Result<json> scores_of(const Snapshot& snapshot, SegmentId pages) {
   json all = json::array();
   for (const SegmentInfo& segment : snapshot.segments()) {

@@ -63,7 +63,7 @@ TEST(Golden, TakesNothingForAPatchThatIsNone) {
   EXPECT_THROW(decode_patch("base: empty\nrule: b\n"), std::runtime_error);
 }
 
-/// What cannot be read is damaged, and is not compared with what can.
+/// A file that cannot be read is damaged, and is not compared with the others.
 TEST(Golden, FindsNothingInvalidWhereARunIsDamaged) {
   for (const std::string name : {"keys_and_pending", "results_wait", "pages", "pages_fresh_keys"}) {
     const CraftedFile whole(valid_file(name));

@@ -3,7 +3,7 @@
 sees. It is a view: which files are to be rejected is for the library and spec/reader.py.
 
 Kaitai's compiler and runtime for JavaScript are npm packages: ./run-tests puts them into build/ksy.
-What Kaitai leaves as bytes (bits of variable width, LZ4 blocks) is decoded here."""
+The parts that Kaitai leaves as bytes (bits of variable width, LZ4 blocks) are decoded here."""
 
 import json
 import os
@@ -151,7 +151,7 @@ def values_of(payloads):
 
 
 def document_of(crawl, copy_name):
-    """What golden_json.h describes, but for the findings."""
+    """The content that golden_json.h describes, but for the findings."""
     copy, identity = crawl[copy_name], crawl["identity"]
     root = copy["root_place"]["directory_root"]
     segments = [entry["segment"] for table in root["tables"]

@@ -68,7 +68,7 @@ class PartEncoder {
     const auto place = std::mismatch(from, bytes_.data() + end, base_.data() + begin).first;
     return begin + static_cast<std::size_t>(place - from);
   }
-  /// Where the change ends that begins here: no further than many zeros, which are a line.
+  /// The end of the change that begins here: no further than many zeros, which are a line.
   [[nodiscard]] std::size_t end_of_change(std::size_t begin, std::size_t end) const {
     std::size_t last = begin;
     for (std::size_t at = begin; at < end && at <= last + kNearBytes; ++at) {
@@ -92,7 +92,7 @@ class PartEncoder {
   const Bytes& bytes_;
 };
 
-/// What a change of a part makes change comes behind it.
+/// The rank of a part: one that changes because another one does comes after it.
 std::size_t rank_of(const std::string& part) {
   constexpr std::array kSeals{"table", "held table", "root", "superblock"};
   const auto seal = std::find_if(kSeals.begin(), kSeals.end(),
@@ -100,7 +100,7 @@ std::size_t rank_of(const std::string& part) {
   return seal == kSeals.end() ? 0 : static_cast<std::size_t>(seal - kSeals.begin()) + 1;
 }
 
-/// Whoever reads a patch gives up by throwing.
+/// The decoder of a patch gives up by throwing.
 class PatchDecoder {
  public:
   explicit PatchDecoder(const std::string& text) : in_(text) {}

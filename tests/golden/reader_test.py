@@ -60,7 +60,7 @@ SEED = os.environ.get("CRAWLSTORE_TEST_SEED", "1")
 
 
 def read(*arguments):
-    """What the command prints: (standard output, message)."""
+    """Returns the output of the command: (standard output, message)."""
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):

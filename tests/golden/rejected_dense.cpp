@@ -15,7 +15,7 @@ void change_run(Maker& make, const std::string& name, const std::function<void(B
   make.payload(name, kBase, SegmentKind::kOutLinks, change);
 }
 
-/// Where the parts of a run lie, by its footer.
+/// The places of the parts of a run, by its footer.
 struct Parts {
   Bytes& bytes;
   format::LinkRunFooter footer{};

@@ -26,7 +26,7 @@ constexpr std::uint64_t structs_pointer(std::uint64_t offset, std::uint64_t word
   return 1 | offset << 2 | std::uint64_t{7} << 32 | words << 35;
 }
 
-/// Where the words of a message stand; from kKind on, those of its first event.
+/// The places of the words of a message; from kKind on, those of its first event.
 enum Place : std::size_t { kBatch, kEvents, kTag, kKind, kIndex, kTime, kUrl, kHash, kLinks, kEnd };
 
 void append(Bytes& bytes, std::uint64_t word) {
@@ -128,7 +128,7 @@ void add_messages(Maker& make) {
   });
 }
 
-/// What an event names its pages by.
+/// Adds files for the names that an event gives its pages.
 void add_names(Maker& make) {
   message(make, "event_url_where_pages_have_none", "graph_of_one_edit", [](Words& w) {
     w[kUrl] = bytes_pointer(2, 2);

@@ -15,7 +15,7 @@ namespace {
 std::size_t footer(const Bytes& bytes) {
   return bytes.size() - sizeof(format::PartitionFooter);
 }
-/// Where the lower bits of the first key block end.
+/// The end of the lower bits of the first key block.
 std::size_t lower_bits_end(const Bytes& b) {
   const auto key_count = format::load<std::uint16_t>(b.data() + 8);
   const auto upper_words = format::load<std::uint16_t>(b.data() + 10);
@@ -234,7 +234,7 @@ void add_directory(Maker& make) {
                  [&](auto& f) { partition(f).runs[0].born.value += 1000; });
 }
 
-/// Where the vtable of a table in a FlatBuffer stands: before it or behind it.
+/// The place of a table's vtable in a FlatBuffer: before it or after it.
 std::size_t vtable_of(const Bytes& b, std::size_t table) {
   return static_cast<std::size_t>(static_cast<std::int64_t>(table) -
                                   format::load<std::int32_t>(b.data() + table));
@@ -242,7 +242,7 @@ std::size_t vtable_of(const Bytes& b, std::size_t table) {
 std::size_t root_vtable(const Bytes& b) {
   return vtable_of(b, format::load<std::uint32_t>(b.data()));
 }
-/// Where the offset to consumer 0 of a drum stands.
+/// The place of the offset to consumer 0 of a drum.
 std::size_t first_consumer(const Bytes& b) {
   const std::size_t entry = root_vtable(b) + 4 + 2 * 7;
   const std::size_t field = format::load<std::uint32_t>(b.data()) +

@@ -25,7 +25,7 @@ std::size_t selector_of(std::size_t width) {
   return width == 4 ? 3 : width;
 }
 
-/// What a block says, whether it may or not.
+/// The statements of a block, whether they are allowed or not.
 struct Block {
   std::uint64_t first_page = 0;
   std::uint16_t codec = 1;
@@ -222,8 +222,8 @@ Bytes run_of(const Row& row) {
                 {1, row.links.size(), row.page, row.links.empty() ? 0 : row.links.back()});
 }
 
-/// The links of a graph: runs, in the order of their ids. As far as they are of the kinds of those
-/// of the base, an out-link and an in-link, they take their places.
+/// The links of a graph: runs, in the order of their ids. Runs of the same kinds as those of the
+/// base, an out-link and an in-link, take their places.
 using Runs = std::vector<std::pair<SegmentKind, Row>>;
 
 void set_links(CraftedFile& f, std::uint64_t link_count, const Runs& runs) {

@@ -53,7 +53,7 @@ class Maker {
     file.assemble();
     add(name, error, base, file);
   }
-  /// What the root says of its tables and held tables changed.
+  /// Adds a file whose root has other references to its tables and held tables.
   void references(const std::string& name, const std::string& base,
                   const std::function<void(format::DirectoryRoot&)>& change) {
     directory(name, base, [&](CraftedFile& file) {

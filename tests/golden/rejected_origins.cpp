@@ -15,7 +15,7 @@ Bytes run_of(const Bytes& blocks, const std::vector<format::OriginEntry>& entrie
   return payload;
 }
 
-// Of the base with two blocks:
+// In the base with two blocks:
 constexpr std::size_t kDistances = 16;
 constexpr std::size_t kDepths = 18;
 constexpr std::size_t kLengths = 20;

@@ -230,7 +230,7 @@ Bytes partition_of(const std::vector<Key>& keys) {
   return payload;
 }
 
-/// Of values: the index in 5 bytes, then the witness in 4.
+/// The values are the index in 5 bytes, then the witness in 4.
 void add_page_keys(Maker& make) {
   const auto keys = [&make](const std::string& name,
                             const std::function<void(std::vector<Key>&)>& change) {

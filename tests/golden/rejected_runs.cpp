@@ -8,14 +8,14 @@
 namespace crawlstore::testing {
 namespace {
 
-/// Where the column behind the packed keys of a key run begins.
+/// The beginning of the column after the packed keys of a key run.
 std::size_t behind_keys(const Bytes& b) {
   const auto count = format::load<std::uint64_t>(b.data() + 8);
   const auto bits = format::load<std::uint16_t>(b.data() + 34);
   return 48 + 8 * format::packed_words(count, bits);
 }
 
-/// Where the offset of the first match of the first block of auxiliaries stands.
+/// The place of the offset of the first match of the first block of auxiliaries.
 std::size_t first_offset(const Bytes& b) {
   std::size_t at = 40;
   std::size_t literals = std::to_integer<std::size_t>(b.at(at++)) >> 4;

@@ -14,7 +14,7 @@ format::SegmentEntry& records_of(CraftedFile& file) {
   return file.segment(SegmentKind::kPageRecords);
 }
 
-/// Where a child of a node begins.
+/// The beginning of a child of a node.
 constexpr std::size_t child(std::size_t i) {
   return 24 + 48 * i;
 }

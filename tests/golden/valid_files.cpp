@@ -37,7 +37,7 @@ std::vector<std::byte> keys_file(std::uint32_t buckets, std::uint64_t merged,
   return scratch.close();
 }
 
-/// A writer that goes by the bytes of logs. Of its buckets the low ones are fuller, so that the
+/// A writer that goes by the bytes of logs. The low ones of its buckets are fuller, so that the
 /// lowest are to be merged, and their partitions to be split.
 std::vector<std::byte> thresholds_file() {
   Scratch scratch;
@@ -56,7 +56,7 @@ std::vector<std::byte> thresholds_file() {
   return scratch.close();
 }
 
-/// What a writer leaves that states none of its thresholds.
+/// The file of a writer that states none of its thresholds.
 std::vector<std::byte> without_thresholds(std::vector<std::byte> bytes) {
   CraftedFile file(std::move(bytes));
   auto& drum = file.segment(SegmentKind::kDrum);
@@ -151,8 +151,8 @@ std::vector<std::byte> urls_file(UrlKeyKind key) {
   return scratch.close();
 }
 
-/// What URLs and names can be made of: scripts, code points of each length, bytes that are no text,
-/// and much of it.
+/// The possible parts of URLs and names: scripts, code points of each length, bytes that are no
+/// text, and much of it.
 std::vector<std::byte> unicode_file() {
   Scratch scratch;
   UrlSeen::Options url_options;
@@ -237,7 +237,7 @@ std::vector<std::byte> many_drums_file(int count) {
   return scratch.close();
 }
 
-/// What a pinned generation keeps: the partitions of all buckets, and the directory.
+/// The bytes that a pinned generation keeps: the partitions of all buckets, and the directory.
 std::vector<std::byte> pinned_file(std::uint32_t buckets) {
   Scratch scratch;
   auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "urls", options(buckets)));
@@ -268,14 +268,14 @@ std::vector<std::byte> with_torn_copy(std::vector<std::byte> bytes, std::size_t 
   return bytes;
 }
 
-/// As after a snapshot was copied: the other slot is empty.
+/// The file is like one after a snapshot was copied: the other slot is empty.
 std::vector<std::byte> without_previous(std::vector<std::byte> bytes) {
   CraftedFile file(std::move(bytes));
   file.write_superblocks();  // of one generation, and a tombstone
   return file.bytes;
 }
 
-/// As a commit leaves it that was killed before it wrote a superblock: both slots hold what they
+/// The file of a commit that was killed before it wrote a superblock: both slots hold what they
 /// held before it.
 std::vector<std::byte> unfinished_file() {
   Scratch scratch;

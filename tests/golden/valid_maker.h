@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the makers of valid golden files share.
+/// The shared parts of the makers of valid golden files.
 
 #include <cstdlib>
 #include <utility>

@@ -174,8 +174,8 @@ std::vector<std::byte> two_link_blocks_file() {
   return file.bytes;
 }
 
-/// As compaction writes a dense run: rows that refer to one up to nine before them, equal ones,
-/// links one after another, more than 255 pages without links, and a row of two blocks.
+/// A dense run like compaction writes it: rows that refer to one up to nine before them, equal
+/// ones, links one after another, more than 255 pages without links, and a row of two blocks.
 std::vector<std::byte> dense_graph_file() {
   std::vector<Row> rows;
   for (std::uint64_t i = 0; i < 300; ++i) {
@@ -194,8 +194,9 @@ std::vector<std::byte> dense_graph_file() {
   return graph_of(rows, true);
 }
 
-/// As two_link_blocks_file(), of 66 dense blocks: the second row of the first one refers to the
-/// first, and the third is the same; the row of page 12 takes two blocks, and 62 are without bytes.
+/// A file like two_link_blocks_file(), of 66 dense blocks. The second row of the first one refers
+/// to the first, and the third is the same. The row of page 12 takes two blocks, and 62 are without
+/// bytes.
 std::vector<std::byte> dense_blocks_file() {
   CraftedFile file(graph_of({{5, {3, 6, 7, 8, 9, 10, 199}},
                              {7, {3, 4, 6, 7, 10, 100, 199}},

@@ -36,7 +36,7 @@ TREE = {
     "tests/io/a_test.cpp": '#include "io/a.h"\nread("/tests/golden/valid");\n',
     "tests/io/b_test.cpp": '#include "io/b.h"\nread("spec/format.md");\n',
 }
-# What nm prints of each object.
+# The output of nm for each object.
 SYMBOLS = {
     "a": "define_a T", "b": "define_b T", "driver": "main T", "a_test": "define_a U",
     "b_test": "define_b U", "kill_test": "define_a U", "main": "define_b U",

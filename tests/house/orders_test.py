@@ -25,7 +25,7 @@ while [[ $1 != --output-junit ]]; do shift; done
 echo '<testsuite time="0"><testcase name="a" status="run"/></testsuite>' >"$2"
 """
 NOT_COPIED = shutil.ignore_patterns("build", ".git", "*.crawl", "*.png")
-# What somebody may have chosen for a folder of their own.
+# The options that somebody may have chosen for a folder of their own.
 OWN = "cmake --preset release -DBUILD_SHARED_LIBS=ON " + " ".join(
     f"-DCRAWLSTORE_{name}=OFF" for name in "BENCH CLI EXAMPLES FUZZ INSPECTOR TESTS".split())
 

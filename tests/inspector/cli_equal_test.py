@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the panels of pages show and export is what the command prints: all pages, those of a host,
-those that match, the best; of single pages the fields, the path, and links in both directions;
-of two states what differs, in a sentence and in tables.
+"""The contents of the panels of pages are those of the command, shown and exported: all pages,
+those of a host, those that match, the best; of single pages the fields, the path, and links in both
+directions; of two states what differs, in a sentence and in tables.
 
 acceptance: 21"""
 

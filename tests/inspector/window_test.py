@@ -167,7 +167,7 @@ class Window(unittest.TestCase):
         while words:
             width, height = words[:2]
             sizes.append((width, height))
-            # Of the first segment, opaque: 0xAARRGGBB.
+            # This is the colour of the first segment, opaque: 0xAARRGGBB.
             self.assertEqual(words[2 + 10 * height // 64 * width + 20 * width // 64], 0xff1f6fb2)
             words = words[2 + width * height:]
         self.assertEqual(sizes, [(side, side) for side in (16, 32, 48, 64, 128)])

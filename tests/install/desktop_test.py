@@ -84,7 +84,7 @@ class Desktop(unittest.TestCase):
         self.assertNotIn("href", icon.read_text())
 
     def run_in_stage(self, *command):
-        """As on a desktop with nothing but the staged files."""
+        """Runs like on a desktop with nothing but the staged files."""
         return self.run_quietly(*command, XDG_DATA_DIRS=str(self.share),
                                 XDG_DATA_HOME=str(self.folder / "none"))
 

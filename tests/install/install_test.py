@@ -53,7 +53,7 @@ class Install(unittest.TestCase):
         kept = cache()
         cls.compiler = kept["CMAKE_CXX_COMPILER"]
         build_type = kept.get("CMAKE_BUILD_TYPE", "")
-        # Of the build's own flags only those that change the binary: sanitizers.
+        # Takes of the build's own flags only those that change the binary: sanitizers.
         flags = kept.get(f"CMAKE_CXX_FLAGS_{build_type.upper()}", "")
         cls.flags = " ".join(re.findall(r'-fsanitize=\S+', flags))
         libraries = ":".join(map(str, cls.prefix.glob("lib*/**/")))
@@ -64,7 +64,7 @@ class Install(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def compile(self, source, program):
-        """As a stranger would, with what pkg-config says, and with all warnings."""
+        """Builds like a stranger would, with the flags of pkg-config, and with all warnings."""
         flags = self.pkg_config("--cflags", "--libs")
         run(self.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", *self.flags.split(),
             source, "-o", program, *flags.split())
@@ -88,7 +88,8 @@ class Install(unittest.TestCase):
         self.run_consumer(build / "libplugin.so", "plugin", sys.executable, "-c", LOAD)
 
     def exported(self):
-        """What a shared library of the staged archive shows, as (type, name)."""
+        """Returns the symbols that a shared library of the staged archive shows, as (type,
+        name)."""
         library = self.folder / "libcrawlstore.so"
         run(self.compiler, "-shared", *self.flags.split(), "-o", library, "-Wl,--whole-archive",
             next(self.prefix.rglob("libcrawlstore.a")), "-Wl,--no-whole-archive",
@@ -108,8 +109,8 @@ class Install(unittest.TestCase):
             path = re.match(r'(?:[a-z ]+ for )?(crawlstore(?:::~?\w+)+)', name)
             with self.subTest(name):
                 self.assertTrue(path, "not of ours")
-                # What stands in a class that headers only declare comes with it, or not, by the
-                # order of headers in the library's sources.
+                # Names inside a class that headers only declare come with it, or not, by the order
+                # of headers in the library's sources.
                 shown = re.sub(rf'\b({declared})::.*', r'\1', path[1])
                 self.assertLessEqual(set(re.findall(r'\w+', shown)), public)
 
@@ -129,7 +130,7 @@ class Install(unittest.TestCase):
                 (folder / "main.cpp").write_text(source)
                 self.compile(folder / "main.cpp", folder / "main")
                 self.check_program_of_readme(folder, says)
-                # What is attached is destroyed after the DRUM.
+                # The attached object is destroyed after the DRUM.
                 self.assertLess(source.index("NewLinks found;"), source.index("UrlSeen::open("))
 
     def check_program_of_readme(self, folder, says):

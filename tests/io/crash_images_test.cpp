@@ -315,7 +315,7 @@ TEST(CrashImages, GivesEqualImagesOnceForEachMarkBefore) {
 }
 
 TEST(CrashImages, ShowsTheUnsyncedStateAfterAMark) {
-  // What a protocol without a sync would get wrong: acknowledged, and not there.
+  // A protocol without a sync would get this wrong: acknowledged, and not there.
   const OperationLog log{filled(4096, 1), {write(0, filled(4096, 2)), mark("acknowledged")}};
   bool found = false;
   CrashImages enumeration(log, {});

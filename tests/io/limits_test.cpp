@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the system refuses: file size limits, full disks, signals in the middle of calls.
+// The refusals of the system: file size limits, full disks, signals in the middle of calls.
 
 #include <csignal>
 

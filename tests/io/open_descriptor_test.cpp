@@ -30,7 +30,7 @@ TEST(OpenDescriptor, NeverGivesAStandardStream) {
             0);
 }
 
-/// What a program then prints goes nowhere, and not into its store.
+/// The output of a program goes nowhere then, and not into its store.
 TEST(OpenDescriptor, KeepsStoresFromWhatIsPrinted) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/x.crawl";

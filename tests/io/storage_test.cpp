@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every storage promises, asked of the system's and of the one in memory.
+// The promises of every storage, tested on the system's and on the one in memory.
 
 #include <gtest/gtest.h>
 

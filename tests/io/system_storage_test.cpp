@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What open_storage() accepts, and what happens to the file behind an opened storage.
+// The files that open_storage() accepts, and the fate of the file behind an opened storage.
 
 #include "io/system_storage.h"
 
@@ -240,7 +240,7 @@ TEST_F(SystemStorage, MapsAnExtentThatStraddlesRegions) {
   EXPECT_EQ((*straddling)[7], std::byte{'e'});
 }
 
-/// How many pages of a file are in the page cache.
+/// The number of pages of a file that are in the page cache.
 std::size_t cached_count(int descriptor, std::size_t page_count, std::size_t page_bytes) {
   std::vector<unsigned char> cached(page_count);
   void* const mapped =

@@ -101,7 +101,7 @@ TEST(UnmappedStorage, ReadsAgainWhatWasForgotten) {
   EXPECT_THAT(world.reads, ::testing::ElementsAre(Extent{2 * kUnit, 2 * kUnit}));
 }
 
-/// How many of these bytes, from a page on, are in memory.
+/// The number of these bytes, from a page on, that are in memory.
 std::uint64_t resident_bytes(const std::byte* begin, std::uint64_t length) {
   std::vector<unsigned char> pages(length / kUnit);
   const auto address = reinterpret_cast<std::uintptr_t>(begin);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What deep verification says of the payload of a link run, and how it is shown.
+// The findings of deep verification on the payload of a link run, and the way it is shown.
 #include "links/link_content.h"
 
 #include <cstdint>

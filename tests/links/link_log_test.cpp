@@ -30,7 +30,7 @@ Result<void> compact_links(container::SegmentWriter& writer, const links::LinkSe
   return {};
 }
 
-/// What the links are, in maps.
+/// The links in maps.
 struct LinkModel {
   Rows out;
   std::map<std::uint64_t, std::set<std::uint64_t>> in;

@@ -31,7 +31,7 @@ inline links::LinkSegments add_link_segments(container::Writer& writer) {
   return {add(SegmentKind::kOutLinks), add(SegmentKind::kInLinks), add(SegmentKind::kGoneLinks)};
 }
 
-/// What `rows` need at most.
+/// The bytes that `rows` need at most.
 inline std::uint64_t bytes_max(const Rows& rows) {
   std::uint64_t links = 0;
   std::uint64_t highest = 0;

@@ -44,7 +44,7 @@ TEST(CrawlFile, OpensEveryValidGolden) {
   }
 }
 
-/// What a look at a file that Snapshot::open() refuses promises.
+/// The promise of a look at a file that Snapshot::open() refuses.
 void expect_rejected(const std::string& path, const Error& error) {
   const auto file = CrawlFile::open(path);
   switch (error.code) {

@@ -163,7 +163,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
   std::vector<std::byte> bytes(std::max(forecast.aux_bytes, forecast.value_bytes));
   const auto value = std::span(bytes).first(forecast.value_bytes);
   const auto aux = std::span(bytes).first(forecast.aux_bytes);
-  // As much noise as is to be left when the rest, which repeats, is a sequence of 3 bytes.
+  // The noise is as long as is to be left when the rest, which repeats, is a sequence of 3 bytes.
   const double left = forecast.aux_stored_share * static_cast<double>(aux.size());
   const auto noisy = std::span(bytes).first(forecast.aux_stored_share < 1
                                                 ? static_cast<std::size_t>(std::max(0.0, left - 3))

@@ -65,7 +65,7 @@ std::string hex_of(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// As the header says: the whole of it, or its beginning and how much there is.
+/// The text that the header promises: the whole of it, or its beginning and how much there is.
 std::string shown_aux(std::span<const std::byte> aux) {
   if (aux.size() <= kRowBytesMax) return text_of(aux);
   return text_of(aux.first(kRowBytesMax)) + " ... " + std::to_string(aux.size()) + " bytes";

@@ -79,7 +79,7 @@ TEST_F(FileBytesTest, SaysWhyItCannotOpen) {
 
 TEST_F(FileBytesTest, FindsWhatANaiveSearchFinds) {
   SeededRandom random;
-  // Of two letters, so that there is much to find; longer than a piece or two.
+  // The content has two letters, so that there is much to find; longer than a piece or two.
   Bytes content(2'500'000);
   for (std::byte& byte : content)
     byte = std::byte{random.one_in(9) ? std::uint8_t{1} : std::uint8_t{0}};

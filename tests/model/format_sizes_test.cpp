@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What model/ says about lengths is what the codecs write.
+// The lengths in model/ are those that the codecs write.
 #include "model/format_sizes.h"
 
 #include <gtest/gtest.h>

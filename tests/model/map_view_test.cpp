@@ -155,7 +155,7 @@ double area(const MapTile& tile) {
   return static_cast<double>(tile.width) * static_cast<double>(tile.height);
 }
 
-/// Do they share more than what rounding explains?
+/// Whether they share more than what rounding explains.
 bool overlap(const MapTile& a, const MapTile& b, float rounding) {
   return std::min(a.x + a.width, b.x + b.width) - std::max(a.x, b.x) > rounding &&
          std::min(a.y + a.height, b.y + b.height) - std::max(a.y, b.y) > rounding;

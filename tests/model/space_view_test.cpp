@@ -89,7 +89,7 @@ TEST(SpaceTable, HasARowAShare) {
     ASSERT_EQ(table.rows[i].size(), table.columns.size());
     EXPECT_EQ(table.rows[i][0], Cell{shares[i].name});
   }
-  // Of a file that could not be opened, nothing is known, and nothing divided by.
+  // If a file could not be opened, nothing is known, and nothing divided by.
   EXPECT_EQ(space_table(StoreInfo{}, {}).rows.size(), 4U);
 }
 

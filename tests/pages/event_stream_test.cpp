@@ -40,7 +40,7 @@ EventSink sink_into(Bytes& stream) {
   };
 }
 
-/// What a reader gives, up to the end or an error.
+/// The events that a reader gives, up to the end or an error.
 struct Read {
   OwnedEvents events;
   std::uint64_t message_count = 0;

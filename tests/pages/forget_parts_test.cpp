@@ -79,7 +79,7 @@ class Site {
   Store& store() { return *store_; }
   MemoryStore& memory() { return store_; }
   PageDb& pages() { return *pages_; }
-  /// As a reader that is not the writer sees it.
+  /// The snapshot of a reader that is not the writer.
   Snapshot snapshot() {
     return must(Snapshot::open(
         std::shared_ptr<Storage>(open_memory_storage(store_.file(), OpenMode::kRead))));
@@ -254,12 +254,12 @@ TEST_P(ForgetInParts, IsFinishedByAnotherCall) {
   EXPECT_EQ(expect_wholly(site.view(), urls, GetParam()), wanted);
 }
 
-/// Of a part of the pages, so that portions end inside runs.
+/// Whether a page is of one part of them, so that portions end inside runs.
 bool is_private(std::string_view url) {
   return url.find("/private-8d1f/") != std::string_view::npos;
 }
 
-/// How many dictionaries of URLs hold a word of those that are private.
+/// The number of dictionaries of URLs that hold a word of those that are private.
 std::uint64_t count_private_dictionaries(const MemoryStore& store) {
   const auto reader = must(container::Reader::open(
       std::shared_ptr<Storage>(open_memory_storage(store.file(), OpenMode::kRead)), {}));

@@ -86,7 +86,7 @@ TEST(Forget, TakesPagesOutOfEverything) {
   EXPECT_EQ(view.info().crawled_count, crawled_count);
   expect_whole(store);
 
-  // What comes up again is new, and the rest goes on.
+  // Pages that come up again are new, and the rest goes on.
   const std::string url = model.pages()[*gone.begin()].url;
   must(pages.add(CrawledPage(url, 5)));
   must(pages.merge());

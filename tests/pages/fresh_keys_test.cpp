@@ -121,8 +121,8 @@ TEST(FreshKeys, StayFewAndAreFound) {
   }
 }
 
-/// What makes pages cost the same however many there are: all keys are written again only when
-/// there are half as many new ones.
+/// Pages cost the same however many there are: all keys are written again only when there are half
+/// as many new ones.
 TEST(FreshKeys, SpareTheDrum) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store));

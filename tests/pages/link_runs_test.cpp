@@ -100,7 +100,7 @@ std::optional<std::ptrdiff_t> goes_on(const std::vector<std::byte>& image,
   const auto compacted = pages.compact();
   if (!recorder.has_injected()) return std::nullopt;
   recorder.stop_injecting();
-  // Where the disk is full once only, less growth may do.
+  // Less growth may do if the disk is full once only.
   EXPECT_TRUE(code_of(compacted) == Errc::kNoSpace || (compacted && !plan.forever));
   const auto left = std::ranges::count_if(link_runs(newest(store)), &LinkRunInfo::is_dense);
   EXPECT_EQ(rows_of(newest(store), false), out);

@@ -86,7 +86,7 @@ class OriginLog {
   Result<std::unique_ptr<OriginsLookup>> lookup(const format::RunRef& run) {
     return OriginsLookup::open(std::make_shared<container::RunReader>(reader(run)));
   }
-  /// What is wrong with the payload by itself, or "accepted".
+  /// The fault of the payload by itself, or "accepted".
   std::string verdict(const format::RunRef& run) {
     Bytes payload;
     must(container::read_run(writer_->storage(), name(run), run, payload));
@@ -410,7 +410,8 @@ TEST(JoinOriginRuns, KeepsBlocksOfOneDictionary) {
   EXPECT_NE(whole.find(some), std::string::npos);
 }
 
-/// As many as there are sixteenths, of a mebibyte at least; whatever the URLs' lengths.
+/// The pieces are as many as there are sixteenths, of a mebibyte at least; whatever the URLs'
+/// lengths.
 TEST(OriginsPieces, EndAfterSoManyBytes) {
   for (const std::uint64_t piece_bytes : {std::uint64_t{1} << 12, std::uint64_t{1} << 20}) {
     OriginLog log(1024 * kMiB);

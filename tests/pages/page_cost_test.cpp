@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What look-ups and supersteps may cost: neither depends on how many pages there are, but for the
-// bytes that a superstep has to write.
+// The bounds on the cost of look-ups and supersteps: neither depends on how many pages there are,
+// but for the bytes that a superstep has to write.
 #include <gtest/gtest.h>
 
 #include <crawlstore/page_view.h>

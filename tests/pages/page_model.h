@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a page database must hold, in a map, edit after edit: the rules of format.md#pages, said
-/// once more and without supersteps.
+/// The required contents of a page database, in a map, edit after edit: the rules of
+/// format.md#pages, said once more and without supersteps.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the tests of page databases say often.
+/// The words that tests of page databases say often.
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ namespace {
 
 using Link = std::pair<std::string, std::string>;
 
-/// What a comparison says of one database, in terms that mean the same in any store.
+/// The result of a comparison of one database, in terms that mean the same in any store.
 struct Changes {
   std::map<std::string, std::string> pages;  // by name: what became of it
   std::set<Link> added_links;
@@ -38,7 +38,8 @@ std::string words(const PageInfo* older, const PageInfo* newer, const PageFields
   return said(older) + " > " + said(newer) + " " + fields.text();
 }
 
-/// How pages are known. In one store a URL that was forgotten and came up again is another page.
+/// The names by which pages are known. In one store a URL that was forgotten and came up again is
+/// another page.
 class Names {
  public:
   Names(const PageView& view, bool by_url) : view_(view), by_url_(by_url) {}

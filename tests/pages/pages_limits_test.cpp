@@ -305,7 +305,7 @@ TEST(PagesLimits, LeaveOutUrlsWhoseKeyAnotherHas) {
   EXPECT_EQ(must(view.url(2)), url_of(3));
 }
 
-/// So many crawls nobody makes: a count of changes stays below one of crawls that stopped.
+/// Nobody makes so many crawls: a count of changes stays below one of crawls that stopped.
 TEST(PagesLimits, StopToCountWhereNumbersEnd) {
   constexpr auto kMax = std::numeric_limits<std::uint32_t>::max();
   MemoryStore store;
@@ -359,7 +359,7 @@ TEST(PagesLimits, ForgetWhereNoLinkHasGone) {
   expect_whole(again);
 }
 
-/// What readers see does not depend on buckets, memory and supersteps.
+/// The contents for readers do not depend on buckets, memory and supersteps.
 TEST(PagesLimits, GiveTheSameIndexesWhateverTheSupersteps) {
   std::vector<std::string> expected;
   for (const std::uint32_t bucket_count : {1U, 16U, 256U}) {

@@ -34,7 +34,7 @@ void add_pages(PageDb& pages, std::uint64_t first, std::uint64_t end, std::uint6
   }
 }
 
-/// What a call that is stopped must leave as it was.
+/// The state that a stopped call must leave as it was.
 struct State {
   Generation generation;
   std::uint64_t used_bytes = 0;

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 
 class Shard(NamedTuple):
-    """What is in the file of a shard, after a commit."""
+    """The contents of the file of a shard, after a commit."""
     pages: tuple = ()                 # by index
     crawled: frozenset = frozenset()
     has_crawled: bool = False         # in this step: a note of the program
@@ -73,7 +73,7 @@ class Checker:
         assert name in FAULTS
         return self.fault == name
 
-    # What a shard does, each in one commit.
+    # The actions of a shard, each in one commit.
 
     def links_of(self, page, state):
         links = self.crawl.changed_links if state.has_changed else self.crawl.links
@@ -129,7 +129,7 @@ class Checker:
         shard = shard._replace(pages=shard.pages + new)
         return shard if is_stale else self.note(message.receiver, shard, message.sender)
 
-    # What may come next.
+    # Returns the actions that may come next.
 
     def moves(self, state):
         for me, shard in enumerate(state.shards):

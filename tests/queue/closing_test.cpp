@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What waits in a part of a store outlives a close() that fails.
+// Requests and entries that wait in a part of a store outlive a close() that fails.
 
 #include <cerrno>
 #include <functional>
@@ -134,7 +134,7 @@ TEST(Closing, CommitsNothingForAQueueOfWhichNothingWaits) {
   must(Queue::open(*world.store, "other"));
 }
 
-/// Of a store that is poisoned nothing more can be saved: it lets go of the file.
+/// A store that is poisoned can save nothing more: it lets go of the file.
 TEST(Closing, GivesThePlaceOfEachFailedCallBackOrLosesTheStore) {
   std::uint64_t poisoned_count = 0;
   std::uint64_t repeated_count = 0;

@@ -44,7 +44,7 @@ const std::vector<std::pair<std::string, Pattern>>& patterns() {
   return kAll;
 }
 
-/// How a queue is used.
+/// The use of a queue.
 struct Use {
   std::uint64_t page_count = 0;
   std::size_t insert_max = 0;

@@ -76,7 +76,7 @@ TEST(GroupNeighbours, CutsWhatIsSortedEvenly) {
   EXPECT_EQ(entries, sorted);
 }
 
-/// So the bytes of a run depend on nothing but what was inserted.
+/// The bytes of a run depend on nothing but what was inserted.
 TEST(GroupNeighbours, KeepsTheOrderInsideOfAGroup) {
   SeededRandom random;
   std::vector<Entry> entries;

@@ -76,7 +76,7 @@ TEST(SeededHash, IsAnotherInEachTable) {
   EXPECT_NE(hashes[0](1), hashes[1](1));
 }
 
-/// So many changes that all is rewritten some times, beside a reference.
+/// The changes are so many that all is rewritten some times, beside a reference.
 TEST(PageQueue, ForgetsChangesWhenTheyAreMany) {
   constexpr std::uint64_t kPages = 100'000;
   MemorySink sink;
@@ -164,7 +164,7 @@ TEST(PageQueue, IsRewrittenWhilePagesComeAndLeave) {
   EXPECT_EQ(take_all(queue), std::vector<Entry>(waiting.begin(), waiting.end()));
 }
 
-/// What a command does: it opens a queue, inserts, trims, takes and closes it again.
+/// A command does the same: it opens a queue, inserts, trims, takes and closes it again.
 TEST(PageQueue, StaysSmallWhenItIsOpenedForAFewPagesAtATime) {
   MemorySink sink;
   SeededRandom random;
@@ -313,7 +313,7 @@ TEST(PageQueue, GoesOnWithoutARewriteWhenARunIsDamaged) {
   EXPECT_EQ(text_of(queue.check()), "");
 }
 
-/// What no PageQueue writes, and a file may say.
+/// No PageQueue writes such a state, and a file may hold it.
 TEST(PageQueue, ChecksItsState) {
   MemorySink sink;
   const auto run = [&sink](std::vector<Entry> entries) {

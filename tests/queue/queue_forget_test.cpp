@@ -35,8 +35,8 @@ void fill(Store& store, PageDb& pages, Queue& queue) {
   must(store.commit());
 }
 
-/// What is left of `queued` when pages with an even URL are forgotten. Indexes of new pages are
-/// not in the order of their additions.
+/// The rest of `queued` when pages with an even URL are forgotten. Indexes of new pages are not in
+/// the order of their additions.
 QueuedPages without_even(const Store& store, const QueuedPages& queued) {
   const auto view = must(PageView::open(must(store.snapshot())));
   QueuedPages left;

@@ -25,7 +25,7 @@ constexpr std::uint64_t kMemoryBytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t kPagesMax = std::uint64_t{1} << 23;
 constexpr std::size_t kPagesAtOnce = 4096;
 
-/// As long as it lives no more may be allocated than a queue of kMemoryBytes and its store need.
+/// The bound of allocations while it lives: those that a queue of kMemoryBytes and its store need.
 class Bound {
  public:
   Bound() {

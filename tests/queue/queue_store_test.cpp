@@ -95,7 +95,7 @@ std::vector<Place> some_places(const Store& store, SeededRandom& random, std::si
   return places;
 }
 
-/// What a queue says when all is taken of it.
+/// The pages of a queue when all is taken of it.
 Result<QueuedPages> take_all(const std::shared_ptr<MemoryFile>& file) {
   auto store = must(Store::open(open_memory_storage(file, OpenMode::kWrite)));
   CRAWLSTORE_TRY(auto queue, Queue::open(store));

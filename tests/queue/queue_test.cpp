@@ -290,7 +290,7 @@ TEST(Queue, IsASortedSetHoweverLarge) {
   ASSERT_EQ(must(queue->take(kAllPages)), model.all());
 }
 
-/// Whoever takes a page each time that one is inserted needs no more space with time.
+/// A caller that takes a page each time that one is inserted needs no more space with time.
 TEST(Queue, NeedsSpaceForWhatWaitsOnly) {
   MemoryStore store;
   auto queue = must(Queue::open(*store));

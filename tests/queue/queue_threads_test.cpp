@@ -46,7 +46,7 @@ TEST(QueueThreads, WaitForATransaction) {
   EXPECT_EQ(must(queue.take(9)), (QueuedPages{{3, 3}, {2, 2}, {1, 1}}));
 }
 
-/// What a thread inserts, one after the other.
+/// The pages that a thread inserts, one after the other.
 QueuedPages pages_of(std::uint64_t thread) {
   Random random(thread);
   QueuedPages pages;

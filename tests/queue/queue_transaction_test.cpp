@@ -114,7 +114,7 @@ TEST(QueueTransaction, GivesItsSpaceBack) {
   expect_whole(world.store.file());
 }
 
-/// So much that runs are written, and joined, before the transaction ends.
+/// The transaction is so large that runs are written, and joined, before it ends.
 TEST(QueueTransaction, IsAsLargeAsItLikes) {
   World world;
   Random random(1);

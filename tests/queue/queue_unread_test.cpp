@@ -103,7 +103,7 @@ TEST(QueueUnread, GivesItsSpaceBack) {
     const std::uint64_t free_before = store->free_bytes();
     auto queue = must(Queue::open_unread(*store));
     must(queue.clear());
-    // What a generation refers to is kept until there are two newer ones.
+    // Runs that a generation refers to are kept until there are two newer ones.
     for (int i = 0; i < 3; ++i) {
       must(queue.insert(kNew));
       must(store->commit());

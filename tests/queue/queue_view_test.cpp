@@ -142,7 +142,7 @@ TEST(QueueView, ReadsACopyOfTheStore) {
   EXPECT_TRUE(must(verify(folder / "copy.crawl", options)).whole());
 }
 
-/// How many pages of a model have a priority from `low` to `high`.
+/// The number of pages of a model that have a priority from `low` to `high`.
 std::uint64_t count_between(const QueuedPages& pages, double low, double high) {
   return static_cast<std::uint64_t>(std::ranges::count_if(pages, [&](const QueuedPage& page) {
     return page.priority >= low && page.priority <= high;

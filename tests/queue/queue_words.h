@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the tests of queues in stores say often.
+/// The words that tests of queues in stores say often.
 
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ struct LeavesBefore {
   }
 };
 
-/// What a queue has to be: the pages that wait, the first to leave first.
+/// The model of a queue: the pages that wait, the first to leave first.
 class QueueModel {
  public:
   void insert(const QueuedPages& pages) {

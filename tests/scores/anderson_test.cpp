@@ -45,7 +45,7 @@ TEST(AndersonMixing, FindsTheLeastChangeOfTwoAndOfThree) {
   EXPECT_NEAR(mix(mixing, {older, oldest})[1], -0.6, 1e-12);
   const auto weights = mix(mixing, {newest, older, oldest});
   EXPECT_NEAR(weights[0] + weights[1] + weights[2], 1, 1e-12);
-  // What is left stands upright on both directions in which it could become less.
+  // The rest stands upright on both directions in which it could become less.
   Vector left{};
   for (std::size_t i = 0; i < left.size(); ++i) {
     left[i] = weights[0] * newest[i] + weights[1] * older[i] + weights[2] * oldest[i];

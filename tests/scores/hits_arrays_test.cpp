@@ -146,7 +146,7 @@ void add_random(Store& store) {
   must(pages.merge());
 }
 
-/// Of authorities, then hubs.
+/// The scores of authorities, then of hubs.
 std::vector<double> doubles_of(const Store& store) {
   std::vector<double> all;
   for (const char* const name : {"authorities", "hubs"}) {

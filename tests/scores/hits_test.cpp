@@ -98,7 +98,7 @@ TEST(Hits, EqualsThePowerIterationOnRandomGraphs) {
       const HitsResult result = rank(rows, page_count, options);
       ASSERT_TRUE(result.has_converged);
       EXPECT_LE(result.residuals.back(), std::max(precision, scores::kHitsPrecisionMin));
-      // Where 1000 steps suffice, a step leaves at most 0.964 of an error.
+      // If 1000 steps suffice, a step leaves at most 0.964 of an error.
       const double error_max = 1e-13 + 60 * precision;
       EXPECT_LT(distance(numbers_of(result.authorities), exact->authorities), error_max);
       EXPECT_LT(distance(numbers_of(result.hubs), exact->hubs), error_max);

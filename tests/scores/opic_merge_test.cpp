@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kArrays{"opic_cash", "opic_history", "opic_crawls"};
 
-/// What readers see.
+/// The state that readers see.
 struct State {
   std::uint64_t superstep_count = 0;
   std::uint64_t page_count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the tests of OPIC say often.
+/// The words that tests of OPIC say often.
 
 #include <string>
 #include <string_view>

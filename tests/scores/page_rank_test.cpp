@@ -45,7 +45,7 @@ TEST(PageRank, EqualsThePowerIterationOnRandomGraphs) {
       const PageRankResult result = rank(rows, page_count, options);
       ASSERT_TRUE(result.has_converged);
       EXPECT_LT(result.residuals.back(), precision);
-      // So much may be lost when so many numbers, and each of them, are rounded.
+      // The loss that is allowed when so many numbers, and each of them, are rounded.
       const double rounding_max =
           precision < 1e-7 ? 1e-15 + static_cast<double>(page_count) * 0x1p-52 : 1e-7;
       EXPECT_LT(distance(numbers_of(result), exact),

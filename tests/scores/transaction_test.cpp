@@ -72,7 +72,7 @@ struct Parts {
     const std::vector<float> worth(view.info().page_count, 1.0F);
     must(store_scores(*store, "own", view, worth));
   }
-  /// How many of the four changes the newest generation shows.
+  /// The number of the four changes that the newest generation shows.
   [[nodiscard]] int shown(std::uint64_t key) {
     const auto view = view_of(*store);
     std::uint64_t waiting = 0;
@@ -169,7 +169,7 @@ TEST(Transaction, EndsOnAnotherThread) {
   EXPECT_EQ(keys_of(*parts.store, "seen"), std::set<std::uint64_t>{5});
 }
 
-/// Whoever goes last lets the next one write.
+/// The last one to go lets the next one write.
 TEST(Transaction, GivesTheFileBackWhenAllElseWentBefore) {
   const TemporaryFolder folder;
   const std::string path = folder / "left.crawl";
@@ -245,7 +245,7 @@ TEST(Transaction, CommitsAgainWhenTheDiskWasFull) {
   EXPECT_EQ(keys_of(store, "queue"), std::set<std::uint64_t>{5});
 }
 
-/// What a crash leaves before each write, of a queue and of what was seen.
+/// The images that a crash leaves before each write, of a queue and of what was seen.
 class Images {
  public:
   explicit Images(const DrumOptions& options) : options_(options) {}

@@ -2,8 +2,8 @@
 """A crawl as spec/service.md describes it: a dict that is looked through at each call.
 
 The service does a call at a time between two readings of the clock, so all that depends on the
-time has two bounds: a pair, the earliest and the latest. What no answer tells, as when a call had
-none, widens these. Times of leases and visits are in milliseconds, dates in seconds.
+time has two bounds: a pair, the earliest and the latest. Facts that no answer tells, as when a call
+had none, widen these. Times of leases and visits are in milliseconds, dates in seconds.
 """
 
 DONE = (0, 0)
@@ -95,7 +95,7 @@ class Queue:
 
 
 class Request:
-    """What a call asks for; key '': of any queue."""
+    """The request of a call; key '': of any queue."""
 
     def __init__(self, key='', per_queue=0, queues_max=0, lease_s=0):
         self.key = key
@@ -251,7 +251,7 @@ class CrawlModel:
             expect(longest is None or self.queues[key].visit()[0] <= longest,
                    'another queue waits longer than', key)
 
-    # What answers tell.
+    # The answers.
 
     def leased(self, key, now):
         """How many are: surely, at most."""

@@ -112,7 +112,7 @@ class Caller:
         return self.some_key() if self._crawl or self.random.random() < 0.4 else ''
 
     def some_metadata(self):
-        """As arguments of info(), and what the model knows of it."""
+        """Returns arguments of info(), and the values in them that the model knows."""
         metadata = {}
         for _ in range(self.random.choice((0, 0, 1, 3))):
             metadata[f'm{self.random.choice(HOSTILE)}'] = self.random.choice(HOSTILE)

@@ -39,10 +39,11 @@ LEASE_S = 600  # above any minute that a fast client may need
 ALL = 10**7
 WARM_S, QUIET_S, LINE_S = 110, 15, 10
 
-# What may be more at the end. The commit loop, one thread a core and those that gRPC keeps for a
-# minute or so are threads, and grow with the load of the moment; sockets of killed clients may last
-# for some seconds. Of the memory, 32 MiB are a DRUM's, which fills and is merged, of each of two
-# crawls; the allocator keeps what a thousand streams had, in an arena for each thread.
+# The growth that is allowed at the end. The commit loop, one thread a core and those that gRPC
+# keeps for a minute or so are threads, and grow with the load of the moment; sockets of killed
+# clients may last for some seconds. 32 MiB of the memory are a DRUM's, which fills and is merged,
+# of each of two crawls. The allocator keeps what a thousand streams had, in an arena for each
+# thread.
 THREADS_MORE, FDS_MORE = 8, 4
 RSS_MORE, RSS_FACTOR = 64 << 20, 1.15
 
@@ -67,7 +68,7 @@ def fast(address, stop, report):
     versions, completed, counts = {}, [], {'given': 0, 'completed': 0}
 
     def put_all(dates):
-        """Of versions, with dates."""
+        """Puts URLs of versions, with dates."""
         urls = list(dates)
         items = [known(url, dates[url], n=str(versions[url])) for url in urls]
         statuses = client.put(*items)
@@ -238,7 +239,7 @@ class Soak:
             assert set(statuses) == {OK}, 'a URL is not new'
 
     def needs(self):
-        """What the service needs now."""
+        """Returns what the service needs now."""
         process = pathlib.Path(f'/proc/{self._service.pid}')
         status = dict(line.split(':', 1) for line in
                       (process / 'status').read_text().splitlines())

@@ -9,7 +9,7 @@
 
 namespace crawlstore::testing {
 
-/// So many allocations of all threads succeed, then one fails. Negative: none fails.
+/// The allocations of all threads that succeed before one fails. Negative: none fails.
 extern std::atomic<std::int64_t> allocations_left;
 extern std::atomic<bool> an_allocation_failed;
 /// Bytes that new has given and delete has not taken back.

@@ -40,8 +40,8 @@ std::uint64_t longest(const DiskModel& model, const std::vector<Effect>& effects
   return length_bytes;
 }
 
-/// What a file system that lets data and length drift apart may show: the bytes that stood there
-/// once, or else those of another place of the file.
+/// The bytes that a file system may show that lets data and length drift apart. They stood there
+/// once, or else at another place of the file.
 std::vector<std::byte> make_stale(const DiskModel& model, std::size_t length_bytes) {
   std::vector<std::byte> stale(model.stale().begin(), model.stale().end());
   stale.resize(length_bytes);

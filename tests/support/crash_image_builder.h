@@ -32,7 +32,7 @@ enum class Presence : std::uint8_t { kAbsent, kPresent, kTorn };
 /// The length of the file: what the chosen effects give, what was durable, or what the process saw.
 enum class LengthChoice : std::uint8_t { kAsApplied, kDisk, kCache };
 
-/// What stands where the file is longer than what reached it.
+/// The bytes where the file is longer than the data that reached it.
 enum class Fill : std::uint8_t { kZero, kOnes, kStale };
 
 /// The states of the sectors that an effect's pieces touch, in order (sector_count of them).
@@ -64,9 +64,9 @@ class CrashImageBuilder {
   CrashImageBuilder(const DiskModel& model, std::uint64_t seed);
 
   [[nodiscard]] const std::vector<Effect>& effects() const { return effects_; }
-  /// True when an unsynced effect changes the file's length.
+  /// Whether an unsynced effect changes the file's length.
   [[nodiscard]] bool changes_length() const { return changes_length_; }
-  /// True when the write would change the sector (bytes past the end count as zero).
+  /// Whether the write would change the sector (bytes past the end count as zero).
   [[nodiscard]] bool sector_differs(const Piece& piece, std::uint64_t sector) const;
 
   /// Builds an image. Returns its hash, over the bytes and the length. The same bytes have the same

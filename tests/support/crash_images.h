@@ -71,7 +71,7 @@ struct CrashImage {
 
   /// All marks before the crash, in order.
   [[nodiscard]] std::vector<std::string_view> marks() const;
-  /// What it takes to understand a failure: the point, the marks, each effect and its fate.
+  /// The facts that explain a failure: the point, the marks, each effect and its fate.
   [[nodiscard]] std::string describe() const;
 };
 

@@ -182,8 +182,8 @@ void DiskModel::lose_pending() {
 }
 
 void DiskModel::evict() {
-  // What is read anew is the disk through the file's present length and holes. No pending data
-  // lies on a lost page.
+  // Bytes that are read anew are the disk through the file's present length and holes. No pending
+  // data lies on a lost page.
   std::vector<std::byte> seen = disk_;
   for (const Effect& effect : pending_) apply_effect(seen, effect);
   seen.resize(cache_.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the cache shows and what the disk holds after a prefix of an operation log.
+/// The views of the cache and of the disk after a prefix of an operation log.
 ///
 /// The fault model is of spec/features.md, T1:
 ///   - An operation is `pending` until a successful sync: it may have reached the disk in part, not
@@ -54,9 +54,9 @@ class DiskModel {
   /// Moves on by one operation of the log. `operation_index` is its place there.
   void apply(const Operation& operation, std::size_t operation_index);
 
-  /// What every sync so far has made durable.
+  /// The bytes that every sync so far has made durable.
   [[nodiscard]] const std::vector<std::byte>& disk() const { return disk_; }
-  /// What a read returns.
+  /// The bytes that a read returns.
   [[nodiscard]] const std::vector<std::byte>& cache() const { return cache_; }
   /// The bytes that syncs last wrote at each place, even if they were cut off or punched since:
   /// what a file system without order can show again.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a storage was asked to do, in order: the input of the crash images.
+/// The operations that a storage was asked for, in order: the input of the crash images.
 
 #include <cstddef>
 #include <cstdint>

@@ -70,7 +70,7 @@ inline constexpr CallSet kMutatingCalls = calls(
     CallKind::kWrite, CallKind::kSync, CallKind::kAllocate, CallKind::kTruncate, CallKind::kPunch);
 inline constexpr CallSet kEveryCall = (CallSet{1} << kCallKindCount) - 1;
 
-/// What fails, and how.
+/// The calls that fail, and the way they do.
 ///   calls         the kinds that count, and that fail
 ///   nth           the first call to fail, from 1, counted since inject()
 ///   forever       every later call of these kinds fails as well
@@ -108,7 +108,7 @@ class Recorder {
   /// Starts a plan, or ends it. The count of calls starts at 0.
   void inject(const FailurePlan& plan);
   void stop_injecting();
-  /// True when the present plan has made a call fail.
+  /// Whether the present plan has made a call fail.
   [[nodiscard]] bool has_injected() const;
   /// Calls of the plan's kinds since inject(); without a plan, of all kinds since the beginning.
   [[nodiscard]] std::uint64_t call_count() const;
@@ -120,7 +120,7 @@ class Recorder {
 
   /// A copy of the log so far.
   [[nodiscard]] OperationLog log() const;
-  /// What is durable now.
+  /// The bytes that are durable now.
   [[nodiscard]] std::vector<std::byte> disk() const;
 
   struct State;

@@ -31,7 +31,7 @@ class SeededRandom : public Random {
   SeededRandom()
       : Random(test_seed()), trace_("", 0, "CRAWLSTORE_TEST_SEED=" + std::to_string(test_seed())) {}
 
-  /// True once in `times`.
+  /// Returns true once in `times`.
   bool one_in(std::uint64_t times) { return below(times) == 0; }
   /// Numbers of all lengths in bits, the largest ones among them.
   std::uint64_t number() { return next() >> below(64); }

@@ -32,7 +32,7 @@ class TemporaryMount {
   TemporaryMount(const TemporaryMount&) = delete;
   TemporaryMount& operator=(const TemporaryMount&) = delete;
 
-  /// False where this process may not mount: skip the test.
+  /// Whether this process may mount; if not, skip the test.
   [[nodiscard]] bool is_mounted() const { return is_mounted_; }
   /// From now on nothing there can be written. Needs that nobody has a file open for writing.
   [[nodiscard]] bool make_read_only();

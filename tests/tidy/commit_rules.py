@@ -68,7 +68,8 @@ def check_message(commit):
 
 
 def check_raised(commit):
-    """What a commit makes of the limits. A merge may take the larger limit of its parents."""
+    """Checks the changes that a commit makes to the limits. A merge may take the larger limit of
+    its parents."""
     if commit.limits is None or not commit.before:
         return
     before = {}

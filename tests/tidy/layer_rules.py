@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may include whom (CONTRIBUTING.md, "Layers"): arrows never turn back."""
+"""The layers and their includes (CONTRIBUTING.md, "Layers"): arrows never turn back."""
 
 import collections
 import posixpath
@@ -238,7 +238,7 @@ def reached(edges, start):
 
 def check_cycles(tree):
     """No header leads back to itself, and no source (x.h with x.cpp) to another that leads back.
-    What is shared by the .cpp files of one class may lie in a header without a .cpp."""
+    Code that the .cpp files of one class share may lie in a header without a .cpp."""
     headers, sources = collections.defaultdict(set), collections.defaultdict(set)
     for path, text in tree.cxx():
         if path.startswith(FREE):

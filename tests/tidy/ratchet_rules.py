@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures that may fall and not rise: limits.txt has today's. A figure above its limit is a
 finding, and so is a limit that has become too generous, so that what was gained stays:
-`tidy_test.py --lower` writes lower limits. What may raise one is said in commit_rules.py.
+`tidy_test.py --lower` writes lower limits. The reasons that may raise one are in commit_rules.py.
 
     lines FOLDER LIMIT             lines of the engine's C++ in a folder, rounded up to hundreds
     comments FOLDER LIMIT          comments that open with a word of OPENING

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of rules share: a case is a small tree of files."""
+"""The shared parts of the tests of rules: a case is a small tree of files."""
 
 import unittest
 

@@ -51,7 +51,7 @@ class Tree:
 
 
 def git(root, *words):
-    """What git prints; None when it fails or is not there."""
+    """Returns the output of git; None when it fails or is not there."""
     try:
         done = subprocess.run(["git", *words], cwd=root, check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL)
@@ -143,7 +143,8 @@ Block = collections.namedtuple("Block", "kind start open end parent")
 
 
 def kind_of_block(head, parent):
-    """What a `{` opens, judged by the text between the last statement and it."""
+    """Returns the kind of block that a `{` opens, judged by the text between the last statement and
+    it."""
     head = re.sub(r'^\s*(?:(?:public|private|protected)\s*:)?', "", head.rstrip())
     if re.search(r'\bnamespace\b[^;()=]*$', head) or re.match(r'extern\s+"\s*"$', head):
         return "namespace"

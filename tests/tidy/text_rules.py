@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a line may hold. A banned call can be excused where it stands, or on the line above, by
-`// tidy: <tag>, <why>`, with the tag that its message names."""
+"""Rules on what a line may hold. A banned call can be excused where it stands, or on the line
+above, by `// tidy: <tag>, <why>`, with the tag that its message names."""
 
 import collections
 import re

@@ -4,6 +4,7 @@ ones must give exactly the finding whose message holds the given words, `good` o
 
 import unittest
 
+import comment_rules
 import layer_rules
 import name_rules
 import text_rules
@@ -11,13 +12,42 @@ import tidy_test
 import tree_rules
 from ratchet_rules_test import Classes, Commits, Ratchets  # noqa: F401  they run here, too
 from rule_case import API, HEAD, LIB, RuleCase
-from source import blank, functions, namespace_statements
+from source import Tree, blank, functions, namespace_statements
 
 HEADERS = {
     API + "error.h": "", API + "storage.h": "", "format/layout.h": "", LIB + "base/hash.h": "",
     LIB + "io/pins.h": "", LIB + "container/writer.h": "", LIB + "drum/merge.h": "",
     "model/table.h": "", "cli/verbs.h": "",
 }
+
+
+class Comments(RuleCase):
+    MANY = "// A fact.\n\n" * 98
+
+    def openings(self, path, text):
+        return comment_rules.count_openings(Tree({path: text})).openings
+
+    def test_share(self):
+        rule = comment_rules.check_openings
+        one = self.MANY + "// What a is.\n"
+        self.bad(rule, "1 of 99 comment sentences (1.01 %)", {"format/a.h": one})
+        self.good(rule, {"format/a.h": "// A fact.\n\n" + one})
+        self.good(rule, {"format/a.md": "Of all.\n"})
+
+    def test_sentences(self):
+        for text, lines in [
+                ("// As a.\n// Of it.\n", [1, 2]), ("int a;  ///< who waits\n", []),
+                ("int a;  ///< Who waits\n", [1]), ("/// It is. Which\n/// one.\n", [1]),
+                ("/// It is.\n/// Whose one.\n", [2]), ("/// The\n/// Of it\n", []),
+                ("int a;  // The\nint b;  // What\n", [2]), ("/// The\n///\n/// Of it\n", [3]),
+                ("auto a = \"// What\";\n", []), ("// Official. Assert. Whatever.\n", [])]:
+            self.assertEqual([line for _, line in self.openings("a.h", text)], lines, text)
+
+    def test_scripts(self):
+        python = '"""What a is.\n\nOf it.\n"""\nA = """\nOf b.\n"""\n# As c.\nB = 1  # Who.\n'
+        self.assertEqual([line for _, line in self.openings("a.py", python)], [1, 3, 8, 9])
+        self.assertEqual(self.openings("a.sh", "#!/bin/sh\n# It is.\n# What a.\necho '# Of'\n"),
+                         [("a.sh", 3)])
 
 
 class Layers(RuleCase):

@@ -12,6 +12,7 @@ in tidy_rules_test.py, which shows that it can fail.
 import pathlib
 import sys
 
+import comment_rules
 import commit_rules
 import layer_rules
 import name_rules
@@ -20,7 +21,8 @@ import text_rules
 import tree_rules
 from source import load
 
-MODULES = [commit_rules, layer_rules, name_rules, ratchet_rules, text_rules, tree_rules]
+MODULES = [comment_rules, commit_rules, layer_rules, name_rules, ratchet_rules, text_rules,
+           tree_rules]
 RULES = [rule for module in MODULES for rule in module.RULES]
 
 
@@ -49,6 +51,7 @@ def main():
     findings = [finding for finding in check(tree) if finding.path.startswith(tuple(places) or "")]
     for finding in findings:
         print(f"{finding.path}:{finding.line}: {finding.message}")
+    print(f"tidy: {comment_rules.told(comment_rules.counted(tree))}")
     print(f"tidy: {len(tree.paths)} files, {len(tree.commits)} commits, {len(RULES)} groups of "
           f"rules, {len(findings)} findings{unchecked}")
     return 1 if findings else 0

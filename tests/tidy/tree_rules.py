@@ -41,7 +41,7 @@ def check_sizes(tree):
         yield Finding("CMakeLists.txt", 91, "at most 90 lines")
 
 
-# What stands around the declarations of each public header, and says nothing of them.
+# Lines that stand around the declarations of each public header, and say nothing of them.
 FRAME = ("#pragma GCC visibility", "#ifdef __cplusplus", 'extern "C" {', "#endif")
 
 
@@ -205,7 +205,8 @@ def check_test_names(tree):
             line = line_of(code, match.start(1))
             if not re.fullmatch(r'[A-Z][A-Za-z0-9]*', suite):
                 yield Finding(path, line, f"{suite}: a suite is the TitleCase name of its subject")
-            # Of several subjects ("Views", "Urls") any verb may be told; a single word tells none.
+            # A suite of several subjects ("Views", "Urls") may tell any verb; a single word tells
+            # none.
             claims = VERB_FIRST.match(name) or suite.endswith("s") and SOME_WORDS.match(name)
             if not claims or "_" in name:
                 yield Finding(path, line, f"{name}: a test is one claim, verb first: KeepsOneName")

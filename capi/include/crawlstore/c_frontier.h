@@ -71,8 +71,8 @@ int crwl_frontier_put(crwl_frontier* frontier, const crwl_items* items, uint64_t
 ///   errors  those of a commit: nothing is taken; 66: what was taken comes back with its lease
 int crwl_frontier_take(crwl_frontier* frontier, const crwl_take_options* options,
                        crwl_taken** taken, crwl_error* error);
-/// Shows items: arrays that live until crwl_taken_free. Of taken ones not_before_ms and until_ms
-/// are NULL.
+/// Shows items: arrays that live until crwl_taken_free. Taken ones have
+/// NULL as not_before_ms and until_ms.
 int crwl_taken_get_items(const crwl_taken* taken, crwl_items* items, crwl_error* error);
 void crwl_taken_free(crwl_taken* taken);
 /// Items are done, and go.

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /// A set of pages with priorities: the highest leaves first, and of equal ones the lowest page. A
-/// page that is pushed again gets the new priority. What is pushed or popped waits for the next
-/// commit of the store, or for that of a transaction.
+/// page that is pushed again gets the new priority. Pushes and pops wait for the next commit
+/// of the store, or for that of a transaction.
 typedef struct crwl_queue crwl_queue;
 
 ///   memory_bytes  at least 32 MiB, of which as much is taken as is needed; 0: 1 GiB

@@ -32,7 +32,7 @@ typedef struct crwl_view_info {
 
 /// Opens the newest generation of a file. errors 87 no page database `name` (NULL: "pages")
 int crwl_view_open(const char* path, const char* name, crwl_view** view, crwl_error* error);
-/// Goes on to the newest generation. What was made from the view keeps the one that it has.
+/// Goes on to the newest generation. Objects made from the view keep the one that they have.
 ///   changed  gets 1 if there is a newer one, else 0; may be NULL
 ///   errors   43 another file is at the path; after an error the view is as it was
 int crwl_view_refresh(crwl_view* view, int* changed, crwl_error* error);

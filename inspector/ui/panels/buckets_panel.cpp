@@ -152,7 +152,7 @@ class BucketsPanel final : public Panel {
     must_look_up_ = must_look_up_ || place_.has_value();
   }
 
-  /// What reads the file goes, what was read stays.
+  /// The readers of the file go, the rows that were read stay.
   void close() {
     drum_.reset();
     keys_.reset();
@@ -205,7 +205,7 @@ class BucketsPanel final : public Panel {
     draw_merges(ui);
   }
 
-  /// Which bucket is merged next, or how many should be already.
+  /// Draws which bucket is merged next, or how many should be already.
   void draw_merges(Ui& ui) const {
     if (by_fill_.bars.empty() || by_fill_.bars.front().mark == model::BucketMark::kNone) return;
     const model::BucketBar& fullest = by_fill_.bars.front();
@@ -361,7 +361,7 @@ class BucketsPanel final : public Panel {
     has_details_ = gaps_.has_details();
   }
 
-  /// What the tables below show is of the chosen bucket alone.
+  /// The tables below show the chosen bucket alone.
   void follow_bucket() {
     if (rows_of_ == bucket_) return;
     rows_of_ = bucket_;

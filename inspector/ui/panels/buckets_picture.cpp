@@ -57,7 +57,7 @@ std::string text_of(const model::BucketColumn& column, const model::BucketBars& 
   return text;
 }
 
-/// Where the bars stand, and how wide they are.
+/// The place of the bars, and their width.
 struct BucketsArea {
   ImVec2 low;
   ImVec2 high;
@@ -112,7 +112,7 @@ void draw_side(Ui& ui, const BucketsArea& area, const Half& half, const AxisEnd&
 void draw_half_bar(float left, float right, const Half& half, double share, Colour colour) {
   if (share <= 0) return;
   float y = half.place(share);
-  // What is more than nothing can be seen.
+  // A bar of more than nothing can be seen.
   if (std::abs(y - half.base) < 1) y = half.base + (half.tip < half.base ? -1.0F : 1.0F);
   ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(left, std::min(y, half.base)),
                                             ImVec2(right, std::max(y, half.base)), colour);

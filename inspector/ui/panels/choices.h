@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What panels that offer choices share: how they draw names, and read the choices that a stored
+/// Functions that panels with choices share: they draw names, and read the choices that a stored
 /// state begins with.
 
 #include <algorithm>

@@ -25,7 +25,7 @@ class Dashboard {
     std::string name;
     std::uint64_t page_count = 0;
   };
-  /// What a job finds out, shared with it.
+  /// The findings of a job, shared with it.
   struct Hosts {
     std::string database;
     std::vector<Host> largest;

@@ -47,7 +47,7 @@ struct DiffSide {
   bool operator==(const DiffSide&) const = default;
 };
 
-/// What a job found out.
+/// The findings of a job.
 struct Comparison {
   std::string title;
   std::string sentence;
@@ -67,7 +67,7 @@ std::string problem_of(const Comparison& found) {
   return path + ": " + describe(*found.problem);
 }
 
-/// Of the file that is open the newest generation is the one that is shown.
+/// The newest generation of the file that is open is the one that is shown.
 Result<Snapshot> open_side(const DiffSide& side, const Snapshot& shown, const std::string& path) {
   if (side == DiffSide{}) return shown;
   SnapshotOptions options;
@@ -227,7 +227,7 @@ class DiffPanel final : public Panel {
     if (draw_choice(ui, "diff." + name + ".previous", "previous", side.is_previous)) {
       side.is_previous = true;
     }
-    // Whoever names another file means its newest generation.
+    // A person who names another file means its newest generation.
     if (was_this && !side.path.empty()) side.is_previous = false;
     return is_entered;
   }
@@ -249,7 +249,7 @@ class DiffPanel final : public Panel {
   void start(Ui& ui, const model::FileView& view) {
     compared_.reset();
     refusal_.clear();
-    // Whoever types the path of this file means this file.
+    // A person who types the path of this file means this file.
     for (DiffSide* side : {&older_, &newer_}) {
       if (side->path == view.path) side->path.clear();
     }

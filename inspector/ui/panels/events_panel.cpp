@@ -70,7 +70,7 @@ class EventsPanel final : public Panel {
   bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
 
  private:
-  /// What a job finds out, shared with it.
+  /// The findings of a job, shared with it.
   struct Found {
     std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
@@ -80,7 +80,7 @@ class EventsPanel final : public Panel {
     return count == 0 ? 0 : (count - 1) / kPieceRows * kPieceRows;
   }
 
-  /// Which of them are in the table, and the way to the others.
+  /// Draws which of them are in the table, and the way to the others.
   void draw_pieces(Ui& ui, std::uint64_t count) {
     const std::uint64_t end = std::min(first_ + kPieceRows, count);
     ImGui::AlignTextToFramePadding();
@@ -102,7 +102,7 @@ class EventsPanel final : public Panel {
     turn("events.last", "Last", last_piece(count));
   }
 
-  /// What is shown stays until another answer is there.
+  /// The shown rows stay until another answer is there.
   void ask(Ui& ui, const PageView& pages) {
     const std::pair wanted{choice_.version(), first_};
     if (asked_ == wanted) return;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// A frontier that jobs read, and read again when it has changed: one at a time, for the whole of
-/// it is read. Of a large one as long a time passes between two reads as the last one took.
+/// it is read. The time between two reads of a large one is as long as the last one took.
 
 #include <cstdint>
 #include <memory>

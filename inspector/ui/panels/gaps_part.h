@@ -30,7 +30,7 @@ class GapsPart {
   [[nodiscard]] const Table64* table() const { return range_ ? &table_ : nullptr; }
 
  private:
-  /// What a job finds out, shared with it; a newer question gets a box of its own.
+  /// The findings of a job, shared with it; a newer question gets a box of its own.
   struct Gaps {
     std::optional<GapHistogram> histogram;
     std::optional<Error> problem;

@@ -46,7 +46,7 @@ GraphColours colour_by_host(const Palette& palette, const std::vector<GraphNode>
 
 GraphColours colour_by_state(const Palette& palette, const std::vector<GraphNode>& nodes) {
   GraphColours colours;
-  // As PageState counts.
+  // In the order in which PageState counts.
   const std::array<std::pair<const char*, Colour>, kPageStateCount> states{
       {{"known (ring)", palette.hues[0]},
        {"crawled (disc)", palette.hues[2]},

@@ -18,13 +18,13 @@ enum class NodeColour : std::uint8_t { kHost, kState, kDepth, kScore };
 struct GraphColours {
   std::vector<Colour> nodes;
   std::vector<std::pair<std::string, Colour>> legend;  ///< names of hosts may be of any bytes
-  /// Of scores a scale stands before it.
+  /// The scale that stands before the legend of scores.
   std::vector<Colour> scale;
   std::string lowest;
   std::string highest;
 };
 
-/// Where a scene has no scores, kScore is kHost.
+/// The colours of a scene; if it has no scores, kScore is kHost.
 GraphColours graph_colours(const Palette& palette, const GraphScene& scene, NodeColour by);
 
 /// Beside what was drawn last.

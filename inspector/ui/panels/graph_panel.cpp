@@ -153,7 +153,8 @@ class GraphPanel final : public Panel {
   }
 
  private:
-  /// So that they are there when a picture is exported: of labels that are not on the screen, too.
+  /// Asks for the letters of labels that are not on the screen, too, so that an exported picture
+  /// has them.
   void want_letters(Ui& ui) const {
     const std::size_t count = std::min(GraphCanvas::kLabelsMax, scene_->ranked.size());
     for (std::size_t i = 0; i < count; ++i) {
@@ -161,7 +162,7 @@ class GraphPanel final : public Panel {
     }
   }
 
-  /// Of the nodes that get one first.
+  /// The labels of the nodes that get one first.
   [[nodiscard]] std::vector<NodeLabel> labels_of(Ui& ui) const {
     std::vector<NodeLabel> labels;
     for (const std::uint32_t node : scene_->ranked) {
@@ -288,14 +289,15 @@ class GraphPanel final : public Panel {
     coloured_ = 0;
   }
 
-  /// What is wanted, not what is shown yet.
+  /// The wanted kind of graph, not the one that is shown yet.
   [[nodiscard]] bool is_of_hosts() const {
     return std::holds_alternative<HostThing>(wanted_.centre);
   }
 
   void take_scene(Ui& ui, const std::shared_ptr<const GraphScene>& scene) {
     if (scene_ != scene) {
-      // Who only expanded a node keeps the view; who went back has the one that was there.
+      // A person who only expanded a node keeps the view; one who went back has the one that was
+      // there.
       canvas_.fit_unless_moved();
       keep_selection(*scene);
       scene_ = scene;
@@ -335,7 +337,7 @@ class GraphPanel final : public Panel {
     draw_legend(ui, colours_);
   }
 
-  /// What the picture does not have.
+  /// Tells which nodes the picture does not have.
   static std::string left_out(const EgoGraph& graph) {
     std::uint64_t hidden = 0;
     bool is_known = true;
@@ -401,7 +403,7 @@ class GraphPanel final : public Panel {
   std::shared_ptr<std::shared_ptr<const FoundGraph>> found_ =
       std::make_shared<std::shared_ptr<const FoundGraph>>();
   std::shared_ptr<const GraphScene> scene_;
-  // What was shown when the question was asked: both pictures begin there.
+  // The scene that was shown when the question was asked: both pictures begin there.
   std::shared_ptr<const GraphScene> before_;
   GraphColours colours_;
   std::uint64_t coloured_ = 0;  // number of the scene that colours_ is for

@@ -19,7 +19,7 @@ using model::EgoGraph;
 using model::EgoGraphOptions;
 using model::GraphNode;
 
-/// Of a host, where there is time.
+/// Pages of a host that are looked at where there is time.
 constexpr std::size_t kThoroughHostPages = 50'000;
 /// A first picture in good time, and of a layout so much whatever went before.
 constexpr std::chrono::milliseconds kFirstPicture{1200};

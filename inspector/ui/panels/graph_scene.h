@@ -19,7 +19,7 @@
 
 namespace crawlstore::inspector {
 
-/// What is asked for: another question, another graph.
+/// The question for a graph: another question, another graph.
 struct GraphQuestion {
   static constexpr std::array<std::size_t, 5> kBudgets{100, 300, 1000, 3000, 10'000};
 
@@ -34,7 +34,7 @@ struct GraphQuestion {
   bool operator==(const GraphQuestion&) const = default;
 };
 
-/// What a job finds out, shared with it.
+/// The findings of a job, shared with it.
 struct FoundGraph {
   std::shared_ptr<const GraphScene> scene;
   std::optional<Error> problem;         // there is no scene

@@ -63,7 +63,7 @@ class HexPanel final : public Panel {
   }
 
  private:
-  /// What a job found out about a place.
+  /// The findings of a job about a place.
   struct Description {
     std::uint64_t offset = 0;
     std::vector<FieldInfo> fields;

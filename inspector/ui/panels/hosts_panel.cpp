@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kFollowedPagesMax = 200'000;
 constexpr std::size_t kDamageMax = 100;
 
-/// What a job has counted so far, or all of it. All in memory: it holds no pin.
+/// The hosts that a job has counted so far, or all of them. All in memory: it holds no pin.
 struct CountedHosts {
   Generation generation;
   std::shared_ptr<const model::TableSource> rows{};
@@ -51,7 +51,7 @@ class LatestHosts {
   std::shared_ptr<const CountedHosts> latest_;
 };
 
-/// What the job needs of the file.
+/// The parts of the file that the job needs.
 struct HostsOfFile {
   Snapshot snapshot;
   PageView pages;
@@ -165,7 +165,8 @@ class HostsPanel final : public Panel {
     if (shown_->queue_problem) draw_problem(ui, *shown_->queue_problem);
   }
 
-  /// Of what is whole, and of another generation; and of what will not become whole.
+  /// Tells of counts that are whole and of another generation, and of those that will not become
+  /// whole.
   void draw_age(Ui& ui, const HostsOfFile& file) {
     const bool is_old = shown_->is_complete && shown_->generation != file.generation;
     if (!is_old && !shown_->problem) return;

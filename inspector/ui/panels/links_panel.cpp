@@ -69,8 +69,8 @@ class LinksPanel final : public Panel {
   bool export_to(Ui& ui, const std::string& path) override { return table().export_to(ui, path); }
 
  private:
-  /// What it depends on: database, supersteps, and bytes, which compaction changes. Other commits
-  /// do not begin the work again.
+  /// The answer depends on these: database, supersteps, and bytes, which compaction changes. Other
+  /// commits do not begin the work again.
   using Asked = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
   /// A table that a job makes, as far as links can be read. In memory: it holds no pin.
   struct Found {
@@ -83,7 +83,7 @@ class LinksPanel final : public Panel {
     return std::make_shared<const model::TableRows>(std::move(table));
   }
 
-  /// Runs are known at once; the estimate reads links. What is shown stays until it is there.
+  /// Runs are known at once; the estimate reads links. The shown rows stay until it is there.
   void look_at(Ui& ui, const PageView& pages) {
     has_asked_rows_ = false;
     runs_ = rows_of(model::link_runs_table({pages}));

@@ -294,7 +294,8 @@ class MapPanel final : public Panel {
                              first_row_);
   }
 
-  /// How much larger cells of a unit each can be than usual, for a small file to fill the panel.
+  /// The factor by which cells of a unit each can be larger than usual, for a small file to fill
+  /// the panel.
   static float enlargement(const Ui& ui, ImVec2 room, std::uint64_t size) {
     // In a small window at twice the scale no room is left.
     const float usual =
@@ -323,8 +324,8 @@ class MapPanel final : public Panel {
     cells_ = model::map_cells(extents_, first_byte, cell_bytes_, count);
   }
 
-  /// The tiles, laid out anew when the file or the room changed. What would be too small to be seen
-  /// and hit is one tile together.
+  /// The tiles, laid out anew when the file or the room changed. Tiles that would be too small to
+  /// be seen and hit are one tile together.
   void take_tiles(const Ui& ui, ImVec2 room) {
     if (by_size_.empty()) {
       for (std::size_t i = 0; i < extents_.size(); ++i) by_size_.push_back(i);

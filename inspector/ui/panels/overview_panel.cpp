@@ -65,8 +65,9 @@ class OverviewPanel final : public Panel {
     space_ = std::make_shared<model::TableRows>(model::space_table(view.info, view.segments));
   }
 
-  /// What this program keeps a writer from reusing: one generation, but for jobs that still read an
-  /// older one. As the system has it, so that a pin that is forgotten here is not forgotten there.
+  /// The generation that this program keeps a writer from reusing: one, but for jobs that still
+  /// read an older one. Pins are read from the system, so that one that is forgotten here is not
+  /// forgotten there.
   void draw_pins(Ui& ui, const model::FileView& view) {
     const auto jobs = ui.jobs.list();
     const auto running = static_cast<std::uint64_t>(std::ranges::count_if(

@@ -76,7 +76,7 @@ class PagePanel final : public Panel {
   }
 
  private:
-  /// What a job finds out, shared with it.
+  /// The findings of a job, shared with it.
   struct Found {
     std::uint64_t index = 0;
     model::PageDetail detail;
@@ -84,7 +84,7 @@ class PagePanel final : public Panel {
     std::optional<Error> problem;
   };
 
-  /// What is shown stays until another answer is there, unless it is of another page.
+  /// The shown page stays until another answer is there, unless it is of another page.
   void ask(Ui& ui, const PageView& pages, const model::FileView& view) {
     const std::pair wanted{choice_.version(), *index_};
     if (asked_ == wanted) return;
@@ -116,7 +116,7 @@ class PagePanel final : public Panel {
                   });
   }
 
-  /// Of several databases nobody knows to which one the pages of a queue belong.
+  /// If there are several databases, nobody knows to which one the pages of a queue belong.
   static std::optional<Snapshot> queues_of(const model::FileView& view) {
     return view.pages.size() == 1 ? view.snapshot : std::nullopt;
   }

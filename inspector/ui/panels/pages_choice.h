@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which page database a panel shows: one for most files, so that nothing is to be chosen.
+/// The page database that a panel shows: one for most files, so that nothing is to be chosen.
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ class PagesChoice {
   const PageView* draw(Ui& ui, const model::FileView& view, std::string_view label);
   /// Turns to a database by its name; empty = the usual one.
   void choose(const std::string& name);
-  /// As in PageThing.
+  /// The name is that of PageThing.
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Another number: another look at the file, or another database.
   [[nodiscard]] std::uint64_t version() const { return version_; }

@@ -103,7 +103,7 @@ class PagesPanel final : public Panel {
   bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
 
  private:
-  /// What a job finds out, shared with it.
+  /// The findings of a job, shared with it.
   struct Found {
     std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;

@@ -77,14 +77,14 @@ class ProblemsPanel final : public Panel {
     title_ = health.verdict() + ": " + model::format_counted(findings_->row_count(), "problem");
   }
 
-  /// What a job finds out, shared with it.
+  /// The findings of a job, shared with it.
   struct Found {
     std::shared_ptr<const model::TableSource> rows;
     std::vector<Error> met;  // on the way
     std::optional<Error> problem;
   };
 
-  /// Which pages and hosts the damage touches: at once in files that are read in a moment.
+  /// Draws the pages and hosts that the damage touches: at once in files that are read in a moment.
   void draw_reach(Ui& ui, const model::FileView& view) {
     if (view.page_views.empty() || !view.snapshot || !ui.session.health.is_damaged()) return;
     draw_heading(ui, "What it touches");

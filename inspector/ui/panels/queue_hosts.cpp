@@ -89,7 +89,7 @@ void QueueHosts::draw_progress(Ui& ui) const {
   if (draw_button(ui, "queue.cancel_hosts", "Cancel", "Escape")) ui.jobs.cancel(job_);
 }
 
-/// What is shown stays until another count is there.
+/// The shown hosts stay until another count is there.
 void QueueHosts::start(Ui& ui, const model::FileView& view, const QueueInfo& queue,
                        const PageView& pages) {
   view_number_ = view.number;

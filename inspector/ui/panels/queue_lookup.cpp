@@ -65,7 +65,7 @@ void QueueLookup::draw(Ui& ui, const Place& place) {
   draw_paragraph(ui, text, ui.palette.text);
 }
 
-/// What is shown stays until another answer is there, unless it is of another page or queue.
+/// The shown answer stays until another one is there, unless it is of another page or queue.
 void QueueLookup::ask(Ui& ui, const Place& place) {
   const Asked wanted{place.queue.id.value, place.pages_name, entered_};
   const bool is_other = asked_ != wanted;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where a page waits in a queue, and why it is not next: a field, and the answer below it.
+/// The place of a page in a queue, and the reason that it is not next: a field, and the answer
+/// below it.
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,7 @@ namespace crawlstore::inspector {
 
 class QueueLookup {
  public:
-  /// Which queue, and the database of its pages.
+  /// A queue, and the database of its pages.
   struct Place {
     const model::FileView& view;
     const QueueInfo& queue;
@@ -33,7 +34,7 @@ class QueueLookup {
   /// The job that looks; an answer stays.
   void let_go(Jobs& jobs);
 
-  /// What stands in the field.
+  /// The text in the field.
   [[nodiscard]] const std::string& text() const { return entered_; }
   void set_text(const std::string& text);
 

@@ -105,7 +105,7 @@ class QueuePanel final : public Panel {
   bool export_to(Ui& ui, const std::string& path) override { return table().export_to(ui, path); }
 
  private:
-  /// What a job finds out, shared with it. All in memory: it holds no pin.
+  /// The findings of a job, shared with it. All in memory: it holds no pin.
   struct Found {
     std::vector<QueueBin> bins;
     bool is_counted = false;
@@ -119,8 +119,8 @@ class QueuePanel final : public Panel {
     std::shared_ptr<const model::TableSource> rows;
     std::optional<Error> problem;
   };
-  /// What it depends on: database, its supersteps, queue, run of the queue's table. Commits that
-  /// leave the queue as it is do not begin the work again.
+  /// The answer depends on these: database, its supersteps, queue, run of the queue's table.
+  /// Commits that leave the queue as it is do not begin the work again.
   using Asked = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
 
   /// The largest one until another is chosen. Returns the one that is chosen.
@@ -160,7 +160,7 @@ class QueuePanel final : public Panel {
     draw_link(ui, "queue.segment", segment, {{}, SegmentThing{info.id}});
   }
 
-  /// What is shown stays until another answer is there, unless it is of another queue.
+  /// The shown queue stays until another answer is there, unless it is of another queue.
   void ask(Ui& ui, const model::FileView& view, const PageView* pages, const QueueInfo& info) {
     const auto segment = std::ranges::find(view.segments, info.id, &SegmentInfo::id);
     const Asked wanted{choice_.name(), pages == nullptr ? 0 : pages->info().superstep_count,
@@ -202,7 +202,7 @@ class QueuePanel final : public Panel {
                   });
   }
 
-  /// What indexes say is there also when the first pages cannot be read.
+  /// The contents of indexes are there also when the first pages cannot be read.
   static Result<void> look(const Snapshot& snapshot, const std::vector<SegmentInfo>& segments,
                            const QueueInfo& info, JobContext& context, Found& found) {
     CRAWLSTORE_TRY(const auto queue, QueueView::open(snapshot, info.name));
@@ -297,7 +297,7 @@ class QueuePanel final : public Panel {
     first_table_.draw(ui, first->rows, options);
   }
 
-  /// What a pointer can tell; so that the fields are short.
+  /// Rounds to the digits that a pointer can tell, so that the fields are short.
   static double five_digits(double priority) {
     const std::string text =
         std::isinf(priority) ? std::string() : model::format_cell(priority, model::Unit::kScore);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which score array by page a panel shows, or none.
+/// The score array by page that a panel shows, or none.
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ class ScoreChoice {
   /// The array; empty = none. Until somebody chooses one it is the usual one, if that is there; so
   /// it is when the chosen one is there no more.
   [[nodiscard]] std::string name() const;
-  /// Why an array is not among the choices.
+  /// The reason that an array is not among the choices.
   [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
 
   [[nodiscard]] std::string view_state() const;

@@ -11,7 +11,7 @@
 namespace crawlstore::inspector {
 namespace {
 
-/// Of the title, one line.
+/// Describes the sample in one line of the title.
 std::string describe_sample(const model::ScorePairs& sample) {
   std::string text = "no rank correlation";
   if (sample.rank_correlation) {

@@ -15,7 +15,7 @@
 
 namespace crawlstore::inspector {
 
-/// Which arrays; not kept.
+/// A pair of arrays; not kept.
 struct PairOfScores {
   const std::string& database;  ///< as in PageThing
   const ScoresInfo& x;          ///< to the right
@@ -26,12 +26,12 @@ class ScorePairsPlot {
  public:
   /// Draws it, or that it is being read.
   void draw(Ui& ui, const PageView& pages, const PairOfScores& arrays, ImVec2 size);
-  /// As Panel::let_go().
+  /// Does the same as Panel::let_go().
   void let_go(Jobs& jobs);
 
  private:
   static constexpr std::size_t kSampleMax = 10'000;
-  /// What a job finds out, shared with it.
+  /// The findings of a job, shared with it.
   struct Found {
     model::ScorePairs sample;
     std::optional<Error> problem;

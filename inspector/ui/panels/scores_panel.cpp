@@ -108,7 +108,7 @@ class ScoresPanel final : public Panel {
   bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
 
  private:
-  /// What a job finds out, shared with it.
+  /// The findings of a job, shared with it.
   struct Found {
     model::ScoreHistogram histogram;
     std::optional<model::ScoreQuantiles> quantiles;
@@ -121,8 +121,8 @@ class ScoresPanel final : public Panel {
     std::shared_ptr<const model::TableSource> rows;  // in memory: it holds no pin
     std::optional<Error> problem;                    // with rows: of single ones
   };
-  /// What it depends on: database, segment, and what has changed the pages since. Other commits do
-  /// not begin the work again.
+  /// The answer depends on these: database, segment, and the supersteps that have changed the pages
+  /// since. Other commits do not begin the work again.
   using Asked = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
   void list_arrays(const PageView& pages) {
@@ -170,7 +170,7 @@ class ScoresPanel final : public Panel {
               {{}, SegmentThing{info.id}});
   }
 
-  /// What is shown stays until another answer is there, unless it is of another array.
+  /// The shown scores stay until another answer is there, unless it is of another array.
   void ask(Ui& ui, const PageView& pages, const ScoresInfo& info) {
     const Asked wanted{choice_.name(), info.id.value, pages.info().superstep_count};
     if (asked_ == wanted) return;
@@ -198,7 +198,7 @@ class ScoresPanel final : public Panel {
     return {};
   }
 
-  /// As ask(), of the table: another range does not count the scores again.
+  /// Asks for the table like ask(): another range does not count the scores again.
   void ask_best(Ui& ui, const PageView& pages, const ScoresInfo& info) {
     const model::TopQuestion question{range_, is_of_known(info), kTopScores};
     const std::pair wanted{*asked_, question};
@@ -388,7 +388,7 @@ class ScoresPanel final : public Panel {
     return against;
   }
 
-  /// What a pointer can tell; so that the fields are short.
+  /// Rounds to the digits that a pointer can tell, so that the fields are short.
   static double three_digits(double score) {
     return model::parse_score(fmt::format("{:.3g}", score)).value_or(score);
   }

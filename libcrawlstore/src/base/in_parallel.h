@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Tasks on several threads. Which thread takes which task, and when, is open, so nothing of it may
-/// reach a result: each task writes places of its own.
+/// Tasks on several threads. The assignment of tasks to threads, and their order, are open and must
+/// not reach a result: each task writes places of its own.
 
 #include <algorithm>
 #include <atomic>

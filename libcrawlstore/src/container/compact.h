@@ -28,7 +28,7 @@ class CompactionTurns {
 /// Moves runs from the end of the file to free space nearer the front, then the directory, and
 /// gives the rest of the file back. Only bytes are copied: checksums depend on segment and run, not
 /// on the place. Runs are copied and synced between the turns; each commit moves at most 64 MiB, or
-/// one run that is longer. What others replaced or began to read meanwhile does not move.
+/// one run that is longer. Runs that others replaced or began to read meanwhile do not move.
 ///
 /// Readers keep what they pin; nothing moves that would only pile up behind a pin. Meanwhile the
 /// file grows, beside what others write, by no more than the longest run and three directories.

@@ -69,7 +69,7 @@ class Runs : public std::enable_shared_from_this<Runs> {
   [[nodiscard]] std::set<RunId> busy();
   /// Compaction has published these elsewhere.
   void moved(const std::map<RunId, format::RunRef>& places);
-  /// The writer goes. What is in no generation is lost with it.
+  /// The writer goes. Runs that are in no generation are lost with it.
   void end();
 
  private:

@@ -86,7 +86,7 @@ class RunStream {
   void advance(std::size_t count);
 
   /// Compares every chunk that was read with the checksum tree. Before bytes are blamed for what
-  /// may be rot. What was peeked stays.
+  /// may be rot. Bytes that were peeked stay.
   ///   errors  kChunkDamaged at the chunk, kTruncated
   Result<void> check_loaded() const;
 

@@ -28,8 +28,8 @@ struct RunPiece {
 using RunPieceVisitor = std::function<Result<void>(const RunPiece& piece)>;
 
 /// Visits the pieces of a run: the payload's chunks in ascending order, each piece of the checksum
-/// tables before what it covers. What lies under a damaged piece of a table is not visited: nothing
-/// can be said about it.
+/// tables before what it covers. Chunks under a damaged piece of a table are not visited: nothing
+/// can be said about them.
 ///   memory  a megabyte, and a chunk a level of the tree
 ///   cost    one sequential pass
 Result<void> scan_run(Storage& storage, const format::RunName& name, const format::RunRef& run,

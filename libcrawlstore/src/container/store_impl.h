@@ -35,7 +35,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   /// Parts that stay as long as the store, for no handle owns them. Guarded by `turn`.
   std::vector<std::shared_ptr<Participant>> without_handle;
   /// The thread inside a transaction: in a dispatcher, or between Transaction::begin() and its end.
-  /// As this_thread_number() names it; 0: none.
+  /// The number that this_thread_number() gives it; 0: none.
   std::atomic<std::uint64_t> transacting{0};
   bool closed = false;
   StorageCounters last_counters;  ///< once it is closed

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Finds the last request of an array that inserts a key, by a hash table with slots of 32 bits. Of
-/// these 24 are the place in the array, where the key is compared; 8 rule out most other keys.
+/// Finds the last request of an array that inserts a key, by a hash table with slots of 32 bits. 24
+/// of these are the place in the array, where the key is compared; 8 rule out most other keys.
 
 #include <algorithm>
 #include <bit>

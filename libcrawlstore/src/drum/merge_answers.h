@@ -12,8 +12,8 @@
 
 namespace crawlstore::drum {
 
-/// Visits the answers of a merge in arrival order, at most 256 in a call. What they refer to stays
-/// until the call ends.
+/// Visits the answers of a merge in arrival order, at most 256 in a call. The bytes that they refer
+/// to stay until the call ends.
 ///   nobody  whose batches may be left out; 0: none
 ///   errors  of the auxiliary runs, which are read and checked here; those of `visit`
 Result<void> visit_answers(container::Writer& writer, const MergeOutcome& outcome,

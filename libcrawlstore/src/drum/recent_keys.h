@@ -93,7 +93,7 @@ class RecentKeys {
     std::uint64_t key = 0;
     std::uint64_t place = kNotFound;  // the array's number, and the index
   };
-  /// Keys of a bucket share their highest bits. Of hashes any other bits would do; the product
+  /// Keys of a bucket share their highest bits. For hashes any other bits would do; the product
   /// spreads keys that are no hashes.
   [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
     return (key * 0x9E3779B97F4A7C15U >> 32) & (count_ - 1);

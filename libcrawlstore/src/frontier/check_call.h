@@ -33,7 +33,7 @@ Result<void> check_rule(const FrontierRule& rule);
 Result<void> check_parent(const GroupTable& groups, std::string_view group,
                           const FrontierRule& rule);
 
-/// The same rule in the words of the format, and back. What only a group has is left out.
+/// The same rule in the words of the format, and back. Fields that only a group has are left out.
 format::GroupRule group_rule(const FrontierRule& rule);
 FrontierRule frontier_rule(const format::GroupRule& rule);
 /// A step that sets all of a rule.

@@ -62,8 +62,8 @@ Result<std::uint64_t> Frontier::drop_group(std::string_view group) {
   });
 }
 
-/// The runs are written before the commit, which takes them as they are. What the function throws
-/// is thrown on when nothing of it is under way.
+/// The runs are written before the commit, which takes them as they are. An exception of the
+/// function is thrown on when nothing of it is under way.
 Result<FrontierRewrite> Frontier::rewrite(const RewritePriority& priority_of) {
   std::exception_ptr thrown;
   const auto rewritten = impl_->change([&]() -> Result<FrontierRewrite> {

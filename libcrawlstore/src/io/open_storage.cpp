@@ -32,7 +32,7 @@ tl::unexpected<Error> not_a_regular_file(mode_t mode) {
 Result<std::unique_ptr<Storage>> open_storage(const std::string& path, OpenMode mode) {
   const std::string absolute = absolute_path(path);
   struct stat status = {};
-  // Opening a device can already do something: ask first. What is opened is asked again.
+  // Opening a device can already do something: ask first. The opened file is asked again.
   if (::stat(absolute.c_str(), &status) != 0) return fail_errno(errno, "cannot open the file");
   if (!S_ISREG(status.st_mode)) return not_a_regular_file(status.st_mode);
   const int access = mode == OpenMode::kWrite ? O_RDWR : O_RDONLY;

@@ -95,7 +95,7 @@ Extent UnmappedStorage::next_missing(const Region& region, Extent extent) {
   return {begin, end - begin};
 }
 
-/// Whole units. What another thread has kept meanwhile stays: somebody may be reading it.
+/// Whole units. Units that another thread has kept meanwhile stay: somebody may be reading them.
 void UnmappedStorage::keep(Region& region, std::uint64_t offset, std::span<const std::byte> bytes) {
   const std::lock_guard lock(mutex_);
   for (; !bytes.empty(); bytes = bytes.subspan(kUnitBytes), offset += kUnitBytes) {

@@ -17,7 +17,7 @@ struct LogRun {
   bool is_gone = false;  ///< of gone_links
 };
 
-/// How rows of one page combine. Runs stand from the oldest to the newest.
+/// The way in which rows of one page combine. Runs stand from the oldest to the newest.
 enum class Combination : std::uint8_t {
   kReplace,  ///< out-links: the newest row is the page's row
   kEdit,     ///< in-links: rows add links, rows of gone_links remove them

@@ -31,7 +31,7 @@ bool is_type(const format::DenseNumber& number) {
   return format::is_type_context(number.context);
 }
 
-/// How many numbers the first row has, those of pages without links before it among them.
+/// The count of numbers in the first row, those of pages without links before it among them.
 std::size_t row_length(std::span<const format::DenseNumber> numbers) {
   const std::size_t least = numbers.front().value == format::kEmptyRows ? 3 : 1;
   if (numbers.size() < least) return numbers.size();
@@ -39,7 +39,7 @@ std::size_t row_length(std::span<const format::DenseNumber> numbers) {
   return least + static_cast<std::size_t>(std::ranges::find_if(behind, is_type) - behind.begin());
 }
 
-/// What the type of a row says. Of a row with at least one number.
+/// Returns the form of a row as its type tells it. The row has at least one number.
 std::string form_of(std::span<const format::DenseNumber> row) {
   const auto type = std::find_if(row.rbegin(), row.rend(), is_type)->value;
   if (type == format::kEmptyRows) return "cut short";
@@ -50,7 +50,7 @@ std::string form_of(std::span<const format::DenseNumber> row) {
   return "equals the one " + std::to_string(type - format::kEqualRow) + " back";
 }
 
-/// What a number says, as the table of the spec has it.
+/// Returns the name of a number in the spec's table.
 const char* name_of(std::size_t context) {
   constexpr std::array kNames{std::pair{format::kEmptiesContext, "type"},
                               std::pair{format::degree_context(0), "empty_pages_less_1"},
@@ -91,7 +91,7 @@ class DenseParts {
     if (model) decoder_.emplace(*model);
   }
 
-  /// What the index says of a group's blocks, if it can be relied on.
+  /// The entry of the index for a group's blocks, if it can be relied on.
   [[nodiscard]] std::optional<format::DenseGroup> group(std::uint64_t number) const {
     const auto bytes = source_.read(group_place(number), kIndexGroupBytes);
     if (bytes.bytes.size() < kIndexGroupBytes) return std::nullopt;

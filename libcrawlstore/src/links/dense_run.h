@@ -19,7 +19,7 @@ namespace crawlstore::links {
 /// Runs with fewer links are not worth a model of 2 KB.
 inline constexpr std::uint64_t kDenseLinksMin = 4096;
 
-/// What the index of a dense run takes for pages without rows, at most.
+/// Bytes that the index of a dense run takes for pages without rows, at most.
 constexpr std::uint64_t dense_gap_bytes(std::uint64_t first_page, std::uint64_t last_page) {
   return (last_page - first_page) / format::kDenseBlockPages * sizeof(format::DenseIndexGroup) /
          format::kDenseGroupBlocks;
@@ -45,12 +45,12 @@ class DenseCutter {
   using Take = std::function<Result<void>(const DenseRows& block)>;
   explicit DenseCutter(Take take) : take_(std::move(take)) {}
 
-  /// As LinksWriter::append(), but that rows without links are left out.
+  /// Does the same as LinksWriter::append(), but leaves out rows without links.
   Result<void> append(std::uint64_t page, std::span<const std::uint64_t> links);
   /// The last block.
   Result<void> finish() { return pages_.empty() ? Result<void>{} : flush(); }
   [[nodiscard]] const format::LinkTotals& totals() const { return totals_; }
-  /// What its vectors hold, which never shrink.
+  /// The bytes of its vectors, which never shrink.
   [[nodiscard]] std::uint64_t memory_bytes() const;
   [[nodiscard]] std::uint64_t first_page() const { return first_page_; }
 
@@ -83,7 +83,7 @@ class DenseSurvey {
     return dense_gap_bytes(cutter_.first_page(), cutter_.totals().last_page);
   }
   [[nodiscard]] format::DenseLengths model() const;
-  /// What it holds, itself included; never less than before.
+  /// The bytes that it holds, itself included; never less than before.
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
@@ -106,7 +106,7 @@ class DenseWriter {
                                    std::uint64_t payload_bytes_max,
                                    const format::DenseLengths& model);
 
-  /// As LinksWriter.
+  /// Does the same as LinksWriter::append().
   Result<void> append(std::uint64_t page, std::span<const std::uint64_t> links);
   Result<std::optional<format::RunRef>> finish();
   void give_back() { state_->run.give_back(); }

@@ -19,13 +19,13 @@ using container::PayloadWindow;
 using format::invalid;
 namespace {
 
-/// What a rule says is relative to the block.
+/// Moves the offset of a rule's error, which is relative to the block.
 tl::unexpected<Error> at_block(Error error, std::uint64_t offset) {
   error.offset += offset;
   return tl::unexpected<Error>(error);
 }
 
-/// Of all blocks.
+/// Compares the sums over all blocks with the footer.
 Result<void> check_totals(const format::LinkTotals& found, const format::LinkRunFooter& footer) {
   if (found.row_count != footer.row_count || found.link_count != footer.link_count) {
     return invalid("the blocks of a link run hold other numbers of rows or links than its footer",

@@ -20,7 +20,7 @@ namespace {
 
 using format::RunRef;
 
-/// What a merge of runs into one may need, or all that it can.
+/// Bytes that a merge of runs into one may need, or all that it can.
 std::uint64_t reserve_bytes(std::span<const LogRun> runs, bool with_gone, bool all) {
   std::uint64_t payload_bytes = 0;
   std::uint64_t row_count = 0;
@@ -38,7 +38,7 @@ std::uint64_t reserve_bytes(std::span<const LogRun> runs, bool with_gone, bool a
   return all ? bytes_max : std::min(bytes_max, payload_bytes + payload_bytes / 8 + row_count);
 }
 
-/// Of a merge of the runs from `first` on.
+/// Steps of a merge of the runs from `first` on.
 std::uint64_t merge_steps(std::span<const LogRun> runs, std::size_t first) {
   std::uint64_t steps = 0;
   for (const LogRun& log_run : runs.subspan(first)) {
@@ -47,7 +47,7 @@ std::uint64_t merge_steps(std::span<const LogRun> runs, std::size_t first) {
   return steps;
 }
 
-/// Of a merge of all runs that may write a dense one: the survey and the writer see all rows.
+/// Steps of a merge of all runs that may write a dense one: the survey and the writer see all rows.
 std::uint64_t compaction_steps(std::span<const LogRun> runs) {
   return 2 * merge_steps(runs, 0);
 }
@@ -55,7 +55,7 @@ std::uint64_t compaction_steps(std::span<const LogRun> runs) {
 /// A merge of the newest runs of one way. Writes, and only then changes the segments.
 class Merge {
  public:
-  /// Of `runs` those from `first` on.
+  /// Merges those of `runs` from `first` on.
   Merge(container::SegmentWriter& writer, std::span<const LogRun> runs, std::size_t first,
         Combination combination, container::WorkSteps& steps)
       : writer_(writer),

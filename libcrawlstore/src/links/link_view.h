@@ -31,7 +31,7 @@ class LinkView {
   ///   errors  kUnknownName (no such segment), kSegmentInvalid, kChunkDamaged, those of storage
   static Result<LinkView> open(container::Reader& reader, const LinkSegments& segments);
   static Result<LinkView> open(container::SegmentWriter& writer, const LinkSegments& segments);
-  /// Of whatever directory `find` knows and whatever file `open_run` reads.
+  /// Works on whatever directory `find` knows and whatever file `open_run` reads.
   using Find = std::function<const format::SegmentEntry*(SegmentId)>;
   using OpenRun =
       std::function<std::shared_ptr<const container::RunReader>(SegmentId, const format::RunRef&)>;

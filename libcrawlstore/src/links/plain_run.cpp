@@ -25,7 +25,7 @@ std::uint64_t link_run_bytes_max(std::uint64_t row_count, std::uint64_t link_cou
   const bool fits_short = number_max < std::uint64_t{1} << 31;
   const std::uint64_t numbers = link_count + 2 * row_count;
   const std::uint64_t number_bytes = fits_short ? numbers * 4 + numbers / 4 : numbers * 8;
-  // Of two blocks side by side one has more than half of the links, or the first all the rows.
+  // One of two neighbouring blocks has more than half of the links, or the first has all the rows.
   const std::uint64_t block_count =
       std::min(row_count, 2 * link_count / kBlockLinks + row_count / kBlockRows + 1);
   constexpr std::uint64_t kRoundingBytes = 3 + 8;

@@ -65,7 +65,7 @@ class LinksLookup {
   static Result<LinksLookup> open(std::shared_ptr<const container::RunReader> reader,
                                   SegmentId segment);
 
-  /// True, and the row of `page` decoded into `rows` at `row`, if the run has one.
+  /// Decodes the row of `page` into `rows` at `row`, and returns whether the run has one.
   ///   errors  kSegmentInvalid, and those of RunReader
   ///   cost    a binary search in the block index, and one block (3 to 5 us) or, of a dense run, a
   ///           part of one (1 to 2 us)
@@ -74,10 +74,10 @@ class LinksLookup {
   [[nodiscard]] const format::LinkRunFooter& footer() const { return footer_; }
   [[nodiscard]] const format::RunRef& run() const { return reader_->run(); }
   [[nodiscard]] bool is_dense() const { return decoder_ != nullptr; }
-  /// Where the last block lies that begins at or before `page`; the first one if none does. Not of
-  /// a dense run.
+  /// The place of the last block that begins at or before `page`; of the first one if none does.
+  /// Not of a dense run.
   Result<Extent> find_block(std::uint64_t page) const;
-  /// What the index says of a block, below block_count. Not of a dense run.
+  /// The first page of a block, below block_count, by the index. Not of a dense run.
   Result<std::uint64_t> first_page(std::uint64_t block) const;
   /// `length_bytes` of the payload.
   Result<std::span<const std::byte>> bytes(std::uint64_t offset, std::uint64_t length_bytes) const {
@@ -87,7 +87,7 @@ class LinksLookup {
   [[nodiscard]] tl::unexpected<Error> broken(const char* text, std::uint64_t offset) const;
   [[nodiscard]] tl::unexpected<Error> broken(const Error& error, std::uint64_t block_offset) const;
 
-  // Of a dense run.
+  // For a dense run only.
   /// The last group of the index that begins at or before `page`; the first one if none does.
   Result<std::uint64_t> find_group(std::uint64_t page) const;
   /// The blocks of a group, of which there is none behind the last.

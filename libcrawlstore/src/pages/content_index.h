@@ -5,7 +5,7 @@
 /// page, in a few runs. A key counts only if the record of its page still has that content: so
 /// nothing is taken out when contents change, and hashes may collide. spec/format.md#pages.
 ///
-/// What is written goes into the writer's changes; commits are the caller's. Threads: one.
+/// Its writes go into the writer's changes; the caller commits. Threads: one.
 
 #include <cstdint>
 #include <span>

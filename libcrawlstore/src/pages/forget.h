@@ -7,8 +7,8 @@
 /// Pages go in portions, from the highest index downwards, each in a commit of its own, so that the
 /// file grows by a part of what it holds. Downwards, because the runs of origins have ascending ids
 /// and ascending pages: each run that is written anew gets an id above all that stay, and below all
-/// that were written before it. What links to a page from above has then lost it as its first
-/// linker already.
+/// that were written before it. A page above that links to it has then lost it as its first linker
+/// already.
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 /// Keys of pages that are not in their DRUM yet: a few runs beside it, so that a superstep does not
 /// write all keys again. spec/format.md#pages.
 ///
-/// What is written goes into the writer's changes; commits are the caller's. Threads: one.
+/// Its writes go into the writer's changes; the caller commits. Threads: one.
 
 #include <cstdint>
 #include <memory>

@@ -4,7 +4,7 @@
 /// Logs of a page database whose runs are ascending keys, each in one run: keys of pages that are
 /// not in their DRUM yet, and the index of contents. spec/format.md#pages.
 ///
-/// What is written goes into the writer's changes; commits are the caller's. Threads: one.
+/// Their writes go into the writer's changes; the caller commits. Threads: one.
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What takes long: supersteps that are called for, and compaction. A superstep is one commit, or
-// nothing; compaction one for each log that it joins.
+// The work that takes long: supersteps that are called for, and compaction. A superstep is one
+// commit, or nothing; compaction one for each log that it joins.
 #include "links/link_log.h"
 #include "pages/content_index.h"
 #include "pages/fresh_keys.h"

@@ -144,7 +144,7 @@ void Superstep::make_row(std::span<const std::uint32_t> page_edits) {
   for (const LinkTarget& target : row_) new_row_.push_back(target.index);
 }
 
-/// Notes what came and what went: row_ against old_row_. What came was named by an edit.
+/// Notes what came and what went: row_ against old_row_. Links that came were named by an edit.
 void Superstep::compare_rows(std::uint64_t page) {
   auto old = old_row_.begin();
   bool any_added = false;

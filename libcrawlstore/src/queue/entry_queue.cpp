@@ -263,8 +263,8 @@ Result<void> EntryQueue::finish_rewrite() {
   return {};
 }
 
-/// Goes on with a join, if there is one. What it fails of does not concern the caller: a later
-/// flush() begins it anew.
+/// Goes on with a join, if there is one. Its failures do not concern the caller: a later flush()
+/// begins it anew.
 void EntryQueue::join_some(std::size_t count) {
   if (join_ == nullptr || is_rewriting_) return;
   const auto is_done = join_->step(limits_.joined_for_one * count);

@@ -17,11 +17,11 @@ namespace crawlstore::queue {
 
 /// A priority queue over runs: a multiset of entries, of which the lowest leave first.
 ///
-/// What is inserted becomes a run, in fragments that ascend and are not sorted inside. What leaves
-/// is loaded fragment by fragment and sorted then; nothing is rewritten: of each run it is known up
+/// Inserted entries become a run, in fragments that ascend and are not sorted inside. Entries that
+/// leave are loaded fragment by fragment and sorted then. Nothing is rewritten: each run knows up
 /// to which entry it has left (LiveRun::cut), for whatever leaves is the lowest of all. So the
-/// runs, with a cut each, are the whole state. Runs are joined when there are too many, which
-/// drops what has left: large ones bit by bit, with what comes and leaves.
+/// runs, with a cut each, are the whole state. Runs are joined when there are too many, which drops
+/// what has left: large ones bit by bit, with what comes and leaves.
 ///
 /// Threads: one at a time. Memory: QueueLimits::entries_max of each kind, in vectors that may be
 /// half empty; three fragments of each run, and one of each run that is joined.

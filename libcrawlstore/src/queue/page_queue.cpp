@@ -265,8 +265,8 @@ Result<void> PageQueue::write_changes() {
   return {};
 }
 
-/// Goes on with a rewrite, or begins it. What it fails of the call does not tell: all that was
-/// asked for is done by then, none of it is lost, and who repeats a take() because of an error
+/// Goes on with a rewrite, or begins it. The call does not tell of its failures: all that was asked
+/// for is done by then and none of it is lost. A caller that repeats a take() because of an error
 /// would take others. A full disk is what the next commit tells of, if it is still full then, and
 /// damage what a take() does that comes to it. There will be another try when twice as much is
 /// stale.

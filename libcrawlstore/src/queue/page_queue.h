@@ -20,14 +20,14 @@ namespace crawlstore::queue {
 /// A queue of pages that are each there once: a set on top of a multiset of entries.
 ///
 /// A page that waits has an entry. One that gets another priority, or waits no more without having
-/// been taken, leaves a *stale* entry behind, which stays where it is. What such a page is now, its
-/// order or kQueueGone, is a *change*: of a page without one the entry is true, of all others the
-/// one that its change says, once. So a stale entry costs a look-up in memory when it comes up.
-/// When changes are many all runs are rewritten, step by step with what comes and leaves, which
-/// ends those that were there when it began.
+/// been taken, leaves a *stale* entry behind, which stays where it is. The present state of such a
+/// page, its order or kQueueGone, is a *change*. The entry of a page without a change is true. For
+/// all others the one that the change names is true, once. So a stale entry costs a look-up in
+/// memory when it comes up. When changes are many all runs are rewritten, step by step with what
+/// comes and leaves, which ends those that were there when it began.
 ///
-/// Changes are kept in runs of their own, of which the youngest has the say. Which pages wait is
-/// kept nowhere: a pass over all runs finds it out when it is first asked for.
+/// Changes are kept in runs of their own, of which the youngest has the say. The set of waiting
+/// pages is kept nowhere: a pass over all runs finds it out when it is first asked for.
 ///
 /// Threads: one at a time. Memory: EntryQueue's; up to 192 bytes a change, of which there are at
 /// most 2^16, half as many as pages, and twice QueueLimits::changes_max, and two PageSets of their

@@ -55,8 +55,8 @@ class RunFront {
   [[nodiscard]] Entry bound_behind(std::size_t count) const;
   /// Returns the bound() after about the given number of further fragments.
   [[nodiscard]] Entry bound_after(std::size_t fragment_count) const;
-  /// Forgets what is not below `bound`, which is at most bound(). What runs have of it will be
-  /// loaded again.
+  /// Forgets what is not below `bound`, which is at most bound(). Entries that runs have of it will
+  /// be loaded again.
   void rewind(const Entry& bound);
 
  private:

@@ -92,7 +92,7 @@ struct KnownItems {
   std::unordered_map<std::uint32_t, std::vector<ItemGap>> gaps;  ///< by new group
 };
 
-/// Makes steps in a state that lacks groups and items. What a step did to lost items is passed
+/// Makes steps in a state that lacks groups and items. Actions of a step on lost items are passed
 /// over. A visit that may have taken some of them is in doubt, and so are all later ones of its
 /// group: each item that it may have taken is dropped, whether it took it or not. So what is left
 /// is what was there; times of a group in doubt lack failures of items that are lost.
@@ -108,8 +108,8 @@ class FrontierReplay {
     if (numbers_.lost_count() != 0) unknown_count_ = kAll;
   }
 
-  /// Makes a step, whose groups have old numbers. What has left runs of items is left out: the new
-  /// ones are without.
+  /// Makes a step, whose groups have old numbers. Items that have left runs of items are left out:
+  /// the new runs are without them.
   ///   errors  kSegmentInvalid: it contradicts what is there, lost or not; those of State::apply()
   ///   in      as in State::apply()
   Result<void> apply(const format::Step& step, format::StepsIn in);

@@ -4,8 +4,8 @@
 // whose key or state is damaged goes with all its items; a piece proves the groups before the one
 // that its last step in front of the first damaged chunk is of. Visits do not say what they took,
 // so that nothing can be said of what came after a step that is lost: where a journal is damaged,
-// the frontier is as it was in front of the first step that cannot be read. What runs of items it
-// had then is known: all are as old as the pieces, or those that were joined are lost.
+// the frontier is as it was in front of the first step that cannot be read. The runs of items that
+// it had then are known: all are as old as the pieces, or those that were joined are lost.
 #include <algorithm>
 #include <iterator>
 #include <optional>

@@ -74,7 +74,7 @@ struct Search {
     found.push_back({ended->label, ended->run});
   }
 
-  /// Reads the runs to the first damage. What is left when `bytes_max` are read counts as damaged.
+  /// Reads the runs to the first damage. The rest counts as damaged when `bytes_max` are read.
   Result<void> look_through(std::uint64_t bytes_max) {
     std::uint64_t read = 0;
     for (FoundRun& one : found) {

@@ -24,10 +24,9 @@ struct FoundRun {
 inline constexpr std::uint64_t kIdsMax = std::uint64_t{1} << 62;
 
 /// Finds the runs of the store, ascending by id, whose extents overlap neither each other nor
-/// `taken`, and whose ids are below `next_run_id`. Of runs that overlap, a whole one stays before
-/// one that is not, then the one of the higher id; of runs of one segment and id likewise one
-/// stays. Ids of a commit that did not end are given again, so that runs of several segments may
-/// have one.
+/// `taken`, and whose ids are below `next_run_id`. If runs overlap, a whole one stays before one
+/// that is not, then the one of the higher id. If runs have one segment and id, likewise one stays.
+/// Ids of a commit that did not end are given again, so that runs of several segments may have one.
 ///   taken    extents that a directory refers to, or lists as held
 ///   memory   some 120 bytes a run: at most one a unit of the file is found
 ///   cost     the end of each unit; for each end that looks right at most 65 KiB and a unit; then

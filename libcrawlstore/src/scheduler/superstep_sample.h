@@ -5,9 +5,9 @@
 /// missed, and the links that may fail.
 ///
 /// A page is in the set W of the paper when it is extracted if one of its *sources*, earlier pages
-/// with a link to it, was extracted in this superstep. As it must be new to its processor, too, all
-/// sources must be of other processors and the first one must be of this superstep; by the letter
-/// the last source must be. So a run compares one number a page.
+/// with a link to it, was extracted in this superstep. The page must be new to its processor, too.
+/// So all sources must be of other processors, and the first one must be of this superstep; by the
+/// letter the last source must be. So a run compares one number a page.
 ///
 /// A link from another processor fails if its page was extracted before the link arrives: always if
 /// it leads to an earlier page, and otherwise if the superstep of both pages is the same.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How the next point follows from the last three: Anderson's mixing with a window of two.
+/// The next point after the last three: Anderson's mixing with a window of two.
 
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@ class AndersonMixing {
   static constexpr std::size_t kPoints = 3;
   /// Dot products of the change of the last step with those of itself and of the steps before it.
   using Products = std::array<double, kPoints>;
-  /// Of the last three G(x), the newest first; their sum is 1.
+  /// The weights of the last three G(x), the newest first; their sum is 1.
   using Weights = std::array<double, kPoints>;
 
   /// Steps before the last one that count: products with those behind them are not looked at.

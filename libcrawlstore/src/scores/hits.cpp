@@ -17,7 +17,7 @@
 namespace crawlstore::scores {
 namespace {
 
-/// What is spread evenly beside scores of before.
+/// The share that is spread evenly beside scores of before.
 constexpr double kFreshShare = 0.01;
 /// Hubs, authorities, and what links bring.
 constexpr std::uint64_t kArrays = 3;
@@ -110,7 +110,7 @@ Result<void> HitsIteration<Real>::start() {
   return {};
 }
 
-/// What scores are where no link counts.
+/// The scores where no link counts.
 template <class Real>
 void HitsIteration<Real>::set_alike() {
   for (std::uint64_t page = 0; page < page_count_; ++page) {
@@ -155,7 +155,7 @@ Result<std::optional<double>> HitsIteration<Real>::take(double sum, Scores& to) 
   });
 }
 
-/// Authorities of hubs. What pages elsewhere got goes to their owners, but for unknown ones.
+/// Authorities of hubs. Scores that pages elsewhere got go to their owners, but for unknown ones.
 template <class Real>
 Result<std::optional<double>> HitsIteration<Real>::take_authorities() {
   CRAWLSTORE_TRY(double sum, gather(out_, hubs_));

@@ -2,8 +2,8 @@
 #pragma once
 
 /// HITS: a good hub links to good authorities, and a good authority is one that good hubs link to.
-/// Of hubs h and authorities a, all links followed: a = A^T h, h = A W a, both scaled to a sum of
-/// 1; W holds the weights of targets. (Kleinberg, J. ACM 46, 1999.)
+/// For hubs h and authorities a, with all links followed: a = A^T h, h = A W a, both scaled to a
+/// sum of 1; W holds the weights of targets. (Kleinberg, J. ACM 46, 1999.)
 ///
 /// An iteration is one step from hubs to authorities and one back. Where the graph has several best
 /// communities that are equally strong, scores depend on what hubs begin with, which is the same
@@ -30,8 +30,8 @@
 
 namespace crawlstore::scores {
 
-/// What doubles can show of a sum of scores that is scaled: an iteration that changes no more has
-/// converged.
+/// The precision of doubles for a sum of scores that is scaled: an iteration that changes no more
+/// has converged.
 inline constexpr double kHitsPrecisionMin = 0x1p-48;
 
 struct HitsSolverOptions {
@@ -53,7 +53,7 @@ struct HitsSolverOptions {
   /// none.
   ShardSums* shards = nullptr;
   /// Called after each iteration, counted from 1, with the larger change; false stops with
-  /// kCancelled. What it throws comes out of hits().
+  /// kCancelled. Its exceptions come out of hits().
   std::function<bool(std::uint32_t iteration, double residual)> progress{};
 };
 
@@ -63,16 +63,16 @@ struct HitsResult {
   using Scores = decltype(PageRankResult::scores);
   Scores authorities;
   Scores hubs;
-  /// Of each iteration: how much it changed authorities, or hubs if they changed more.
+  /// The change of each iteration: that of authorities, or that of hubs if it is larger.
   std::vector<double> residuals;
   bool has_converged = false;  ///< false: max_iterations ended it, and scores are the last ones
 };
 
-/// What hits() takes, the result included, both caches and the given weights not.
+/// Bytes that hits() takes: with the result and both caches, without the given weights.
 [[nodiscard]] std::uint64_t hits_memory_bytes(std::uint64_t page_count,
                                               const HitsSolverOptions& options = {});
 
-/// What hits() says of numbers out of their range, before the links are read.
+/// The error of hits() for numbers out of their range, before the links are read.
 Result<void> check_options(const HitsSolverOptions& options);
 
 ///   out, in  the links of pages, and those to pages

@@ -40,15 +40,15 @@ struct LinkCacheOptions {
   /// They are read forwards.
   std::string folder{};
   /// Called on the calling thread after each of its tasks, in tasks; false stops with kCancelled.
-  /// What it throws comes out of build().
+  /// Its exceptions come out of build().
   Progress progress{};
 };
 
 /// Ownership: owns its memory, refers to no source. Threads: any number read it.
 class LinkCache {
  public:
-  /// What build() takes at most, all in all. A cell has at least one link, so that a graph of many
-  /// pages and few links takes little more than its degrees.
+  /// Bytes that build() takes at most, all in all. A cell has at least one link, so that a graph of
+  /// many pages and few links takes little more than its degrees.
   [[nodiscard]] static std::uint64_t memory_bytes(std::uint64_t page_count,
                                                   std::uint64_t link_count,
                                                   const LinkCacheOptions& options = {});

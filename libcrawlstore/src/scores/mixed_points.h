@@ -19,7 +19,7 @@
 
 namespace crawlstore::scores {
 
-/// How a step changed the scores: its absolute changes, and products with the steps before it.
+/// The change of the scores by a step: absolute changes, and products with the steps before it.
 struct StepSums {
   double change = 0;
   AndersonMixing::Products products{};
@@ -50,7 +50,7 @@ class MixedPoints {
   template <class Step>
   void step_block(std::uint64_t first, std::uint64_t end, const Step& step);
 
-  /// Of the last step, when all blocks have it.
+  /// The sums of the last step, when all blocks have it.
   [[nodiscard]] StepSums sums() const;
 
   /// Goes to the point that the last steps are weighed to, and returns the sum of what

@@ -2,7 +2,8 @@
 #pragma once
 
 /// OPIC (Abiteboul, Preda, Cobena 2003): pages have cash, and give it on to those that they link
-/// to. What a page has given so far tells how important it is, without a matrix and without an end.
+/// to. The cash that a page has given so far tells how important it is, without a matrix and
+/// without an end.
 
 #include <cstdint>
 #include <span>

@@ -41,7 +41,7 @@ constexpr std::size_t kCash = 0;
 constexpr std::size_t kHistory = 1;
 constexpr std::size_t kCrawls = 2;
 
-/// Where fewer than one page in so many gives, its links are looked up, not all links read.
+/// If fewer than one page in so many gives, its links are looked up, and not all links read.
 constexpr std::uint64_t kLookUpFactor = 16;
 
 using Numbers = io::AnonymousArray<double>;
@@ -77,7 +77,8 @@ std::array<SegmentId, kScorers.size()> ids_before(const PageView& pages) {
   return ids;
 }
 
-/// What OPIC knows so far; empty where one of the arrays is missing, or they are not of one update.
+/// Returns all that OPIC knows so far; empty if one of the arrays is missing, or they are not of
+/// one update.
 Result<std::vector<ScoreView>> own_views_before(const PageView& pages) {
   std::vector<ScoreView> views;
   for (const Scorer scorer : kScorers) {

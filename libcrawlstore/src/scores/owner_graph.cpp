@@ -16,7 +16,7 @@
 namespace crawlstore::scores {
 namespace {
 
-/// So many pairs are gathered before those that came twice are taken out.
+/// Pairs that are gathered before those that came twice are taken out.
 constexpr std::size_t kPairsMin = std::size_t{1} << 20;
 
 constexpr unsigned kOwnerBits = 32;

@@ -18,10 +18,10 @@
 
 namespace crawlstore::scores {
 
-/// Who owns pages, numbered by their first pages. Threads: any number read it.
+/// The owners of pages, numbered by their first pages. Threads: any number read it.
 class OwnerGraph final : public TableSource {
  public:
-  /// Of a page that was forgotten, or whose URL names no host.
+  /// The owner of a page that was forgotten, or whose URL names no host.
   static constexpr std::uint32_t kNoOwner = ~std::uint32_t{0};
 
   /// `subject` is kHost or kDomain.

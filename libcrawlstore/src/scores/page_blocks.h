@@ -2,8 +2,8 @@
 #pragma once
 
 /// Sums over pages that have the same bits whatever the threads: each is of blocks of pages, a
-/// block in four lanes, and blocks are added in their order. Who includes this is compiled without
-/// contraction of a * b + c, which would show the processor's.
+/// block in four lanes, and blocks are added in their order. Sources that include this are compiled
+/// without contraction of a * b + c, which would show the processor's.
 
 #include <algorithm>
 #include <array>
@@ -94,7 +94,7 @@ class PageBlocks {
     return total();
   }
 
-  /// How many numbers gather() needs.
+  /// The count of numbers that gather() needs.
   [[nodiscard]] std::uint64_t target_sum_count(const LinkCache& links) const {
     return std::min<std::uint64_t>(threads_, links.stripes().size()) * links.stripe_pages();
   }

@@ -47,7 +47,7 @@ struct PageRankOptions {
   /// are teleport weights, and scores to begin with in all shards or in none.
   ShardSums* shards = nullptr;
   /// Called after each iteration, counted from 1, with the sum of changes; false stops with
-  /// kCancelled. What it throws comes out of page_rank().
+  /// kCancelled. Its exceptions come out of page_rank().
   std::function<bool(std::uint32_t iteration, double residual)> progress{};
 };
 
@@ -61,11 +61,11 @@ struct PageRankResult {
   bool has_converged = false;     ///< false: max_iterations ended it, and scores are the last ones
 };
 
-/// What page_rank() takes, the result included, the cache and the given weights not.
+/// Bytes that page_rank() takes, the result included, the cache and the given weights not.
 [[nodiscard]] std::uint64_t page_rank_memory_bytes(std::uint64_t page_count,
                                                    const PageRankOptions& options = {});
 
-/// What page_rank() says of numbers out of their range, before the links are read.
+/// The error of page_rank() for numbers out of their range, before the links are read.
 Result<void> check_options(const PageRankOptions& options);
 
 ///   errors  kInvalidArgument: as check_options(); a weight that is NaN, infinite or

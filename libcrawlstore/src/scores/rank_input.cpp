@@ -38,7 +38,7 @@ LinkCacheOptions cache_options(const LinkInput& input) {
   return options;
 }
 
-/// What links and scores may take if nobody says: three quarters of the machine's memory.
+/// Bytes that links and scores may take by default: three quarters of the machine's memory.
 std::uint64_t usual_memory_bytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_bytes = ::sysconf(_SC_PAGESIZE);

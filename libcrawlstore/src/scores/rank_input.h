@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What scorers read of a page database.
+/// The parts of a page database that scorers read.
 
 #include <chrono>
 #include <cstdint>
@@ -29,7 +29,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Of work before the first iteration. `progress` outlives it.
+/// Progress of the work before the first iteration. `progress` outlives it.
 Progress as_progress(const RankProgress& progress);
 
 /// errors kInvalidArgument: an array could not tell of so many
@@ -47,7 +47,7 @@ Result<std::vector<float>> living_pages(const PageView& pages);
 ///           of damage, and of `shards`
 Result<std::vector<float>> content_scores(const PageView& pages, ShardSums* shards = nullptr);
 
-/// Which array.
+/// Names an array of scores.
 struct ArrayKey {
   std::string_view name;
   Scorer scorer{};
@@ -64,7 +64,7 @@ enum class Direction : std::uint8_t {
   kIn,   ///< from a page to those that link to it
 };
 
-/// How links are read. `progress` is called with iteration 0.
+/// The way in which links are read. `progress` is called with iteration 0.
 struct LinkInput {
   Direction direction = Direction::kOut;
   unsigned threads = 1;
@@ -80,8 +80,9 @@ Result<LinkCache> read_links(const OwnerGraph& owners, const LinkInput& input);
 Result<std::unique_ptr<const OwnerGraph>> read_owners(const PageView& pages, ScoreSubject subject,
                                                       const RankProgress& progress);
 
-/// Where links and scores go that take `memory_bytes`: `folder`, if empty that for temporary files;
-/// nowhere (empty), if `memory_max` has room for them. 0 is three quarters of the machine's memory.
+/// The folder for links and scores that take `memory_bytes`: `folder`, if empty that for temporary
+/// files; nowhere (empty), if `memory_max` has room for them. 0 is three quarters of the machine's
+/// memory.
 std::string folder_for(std::uint64_t memory_bytes, std::uint64_t memory_max,
                        const std::string& folder);
 

@@ -19,7 +19,8 @@
 namespace crawlstore {
 namespace {
 
-/// Where teleports go; empty: everywhere. Never to pages that were forgotten, or are elsewhere.
+/// The targets of teleports; empty: everywhere. Never to pages that were forgotten, or are
+/// elsewhere.
 Result<std::vector<float>> teleports(const PageView& pages, const RankOptions& options,
                                      scores::ShardSums* shards) {
   if (options.by_content_scores && !options.seeds.empty()) {

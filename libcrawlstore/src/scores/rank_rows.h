@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where the links of a graph come from: rows, pages ascending, that can be begun at any page.
+/// The source of a graph's links: rows, pages ascending, that can be begun at any page.
 
 #include <cstdint>
 #include <memory>

@@ -20,7 +20,7 @@ void RankedPages::Impl::add(const scores::NewArray& common, Scorer scorer, const
   array.array.scorer = scorer;
   array.residuals = report.residuals;
   if (owners) array.first_pages = owners->first_pages();
-  // What the arrays have mapped stays where it is, when their vector grows too.
+  // Mappings of the arrays stay where they are, when their vector grows too.
   std::visit([&array](const auto& mapped) { array.values = mapped.span(); }, scores);
   values.push_back(std::move(scores));
   report.scores.page_count = array.array.page_count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What an iteration begins with.
+/// The scores that an iteration begins with.
 
 #include <cstdint>
 #include <span>

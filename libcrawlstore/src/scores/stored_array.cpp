@@ -75,7 +75,7 @@ Result<void> check_continues(const StoreImpl& store, const NewArray& array) {
               "and nothing was stored: compute them again");
 }
 
-/// What was read is there still; pages may have come. The turn is held.
+/// Checks that the pages that were read are there still; pages may have come. The turn is held.
 Result<void> check_pages(const Store& store, const NewArray& array) {
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, array.database));

@@ -26,7 +26,7 @@ const std::vector<Column> kColumns = {{"name", Unit::kText},           {"keys", 
                                       {"commit_us", Unit::kTimeUs},    {"previous", Unit::kFlag},
                                       {"value", Unit::kText}};
 
-/// What a program that knows RFC 4180 reads.
+/// The texts that a program that knows RFC 4180 reads.
 Texts read_csv(const std::string& text) {
   Texts rows(1, {""});
   bool is_quoted = false;

@@ -15,7 +15,7 @@ Location row(std::uint64_t number) {
   return {"segments", RowThing{number}};
 }
 
-/// What the header promises, without its limit: a list and a cursor.
+/// The promise of the header, without its limit: a list and a cursor.
 struct Model {
   std::vector<Visit> visits;
   std::size_t at = 0;

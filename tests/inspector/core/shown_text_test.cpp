@@ -36,7 +36,7 @@ TEST(ShownText, ShowsNumbersAsTheirUnitSays) {
   EXPECT_EQ(shown_text(Cell{"\n"s}, Unit::kText), "\\x0a");
 }
 
-/// What `copied` stands for.
+/// The bytes that `copied` stands for.
 std::string bytes_of_copy(const CopiedText& copied) {
   if (!copied.is_hex) return copied.text;
   std::string bytes;
@@ -53,7 +53,7 @@ TEST(CopiedText, IsTheBytesWhateverTheyAre) {
     const std::string bytes = random.hostile_text(12);
     const CopiedText copied = copied_text(Cell{bytes}, Unit::kText);
     EXPECT_EQ(bytes_of_copy(copied), bytes);
-    // What a clipboard can hold: it takes UTF-8, up to a NUL.
+    // The text is one that a clipboard can hold: it takes UTF-8, up to a NUL.
     EXPECT_TRUE(model::is_utf8(copied.text));
     EXPECT_EQ(copied.text.find('\0'), std::string::npos);
   }

@@ -78,7 +78,7 @@ TEST_F(InspectorWithWriter, FollowsEachCommitAndKeepsSelectionAndPlace) {
   }
   EXPECT_EQ(shell.app().location().panel, "segments");
   EXPECT_EQ(shell.app().session().commits.size(), 20U);
-  // Whoever follows pins one generation, not twenty.
+  // A follower pins one generation, not twenty.
   EXPECT_LE(pins().size(), 1U);
 }
 

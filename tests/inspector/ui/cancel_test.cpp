@@ -21,7 +21,7 @@ using inspector::AppOptions;
 using inspector::Event;
 using inspector::Platform;
 
-/// Where a job waits: in the call with which it wakes the window.
+/// The gate at which a job waits: in the call with which it wakes the window.
 class Gate {
  public:
   /// For whoever comes after `count` others.
@@ -48,7 +48,7 @@ class Gate {
     --waiting_count_;
     changed_.notify_all();
   }
-  /// Whoever waits, and nobody after.
+  /// Lets pass the one that waits, and nobody after.
   void let_one_pass() {
     std::unique_lock lock(mutex_);
     ++tickets_;

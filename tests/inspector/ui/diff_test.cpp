@@ -88,7 +88,7 @@ TEST_F(DiffOfKnownEvents, ShowsThemAndNothingElse) {
   run_step(shell, "click", "diff.older");
   run_step(shell, "type", older_);
   run_step(shell, "key", "Enter");
-  // What differs is in front; of keys alone the counts of DRUMs are a tab further.
+  // The differences are in front; if only keys differ, the counts of DRUMs are a tab further.
   EXPECT_EQ(shell.app().probe().find("diff.sentence")->text,
             "+3 keys, 1 value changed, +2 and -1 waiting requests");
   EXPECT_FALSE(shown_rows(shell, "diff_keys", {"drum"}).empty());
@@ -111,7 +111,7 @@ TEST_F(DiffOfKnownEvents, ShowsThemAndNothingElse) {
                                    Cells{"known", "added", "900000000000000b"},
                                    Cells{"known", "added", "1000000000000002"}));
 
-  // Of the one DRUM the lower partition and the answers grew, and the log that waited was merged;
+  // In the one DRUM the lower partition and the answers grew, and the log that waited was merged;
   // the upper partition is as it was. Two requests wait in a log each. The other DRUM is new.
   run_step(shell, "click", "diff.segments");
   EXPECT_EQ(shell.app().probe().find("diff.segments")->text, "segments 9");

@@ -12,7 +12,7 @@ namespace {
 using inspector::HeadlessShell;
 using ::testing::Contains;
 
-/// What Tab, or another key, leads to until it is where it began.
+/// The stops that Tab, or another key, leads to until it is where it began.
 std::vector<std::string> walk(HeadlessShell& shell, const std::string& key) {
   std::vector<std::string> labels;
   for (int i = 0; i < 200; ++i) {

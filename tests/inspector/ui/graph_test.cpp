@@ -124,7 +124,7 @@ TEST_F(InspectorOfAGraph, PutsNoLabelOnANodeOrALabel) {
   }
 }
 
-/// Of a host with more pages than a first look takes, the last ones link elsewhere.
+/// The last pages of a host with more pages than a first look takes link elsewhere.
 TEST_F(InspectorOfAGraph, GetsBetterUntilAllPagesOfAHostWereLookedAt) {
   constexpr std::uint64_t kPages = 1500;
   {

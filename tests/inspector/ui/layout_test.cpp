@@ -25,7 +25,7 @@ std::vector<std::string> shown_tabs(HeadlessShell& shell) {
   return names;
 }
 
-/// What another start would find in the settings.
+/// The settings that another start would find.
 class InspectorLayout : public ::testing::Test {
  protected:
   HeadlessShell start() const {

@@ -35,7 +35,7 @@ class PagesPanels : public ::testing::Test {
     open_file(shell_, path_);
     view_.emplace(must(PageView::open(must(Snapshot::open(path_, {.pin = false})))));
   }
-  /// Does a text on the screen begin so?
+  /// Whether a text on the screen begins so.
   [[nodiscard]] bool is_first_words(std::string_view words) {
     return std::ranges::any_of(shell_.app().probe().items(), [&](const auto& item) {
       return std::string_view(item.text).starts_with(words);

@@ -50,7 +50,7 @@ SegmentId whole_of(const std::vector<SegmentInfo>& segments, SegmentId id) {
   return pages == segments.end() ? top : pages->id;
 }
 
-/// What verify says of the file stands on the screen.
+/// Expects the findings of verify on the screen.
 void expect_problems_named(HeadlessShell& shell, const std::string& path) {
   const auto report = verify(path, {VerifyLevel::kDeep, {}});
   if (!report || report->findings.empty()) return;

@@ -35,7 +35,7 @@ std::vector<ScriptStep> steps_of(const std::string& question) {
   return parse_script(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-/// What somebody does: what is typed belongs to the field that was clicked before.
+/// The actions of a person: typed text belongs to the field that was clicked before.
 std::size_t action_count(const std::vector<ScriptStep>& steps) {
   static const std::set<std::string> kActions{"goto", "click", "double_click", "drag", "command"};
   return static_cast<std::size_t>(std::ranges::count_if(

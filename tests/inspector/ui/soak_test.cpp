@@ -27,7 +27,7 @@ bool is_long_run() {
   return std::getenv("CRAWLSTORE_LONG") != nullptr;
 }
 
-/// What malloc() has given and free() has not taken back.
+/// The bytes that malloc() has given and free() has not taken back.
 std::size_t live_bytes() {
 #ifdef __SANITIZE_ADDRESS__
   return __sanitizer_get_current_allocated_bytes();
@@ -36,7 +36,7 @@ std::size_t live_bytes() {
 #endif
 }
 
-/// Of the process, what is in memory. malloc() keeps some of what was freed: not that.
+/// The bytes of the process in memory. malloc() keeps some of what was freed: not that.
 std::size_t resident_bytes() {
   malloc_trim(0);
   std::ifstream file("/proc/self/statm");
