@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "queue_run.h"
+#include "bench_queue.h"
+#include "seen_run.h"
 
 namespace crawlstore::bench {
 

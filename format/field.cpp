@@ -10,7 +10,6 @@
 
 #include "format/dense_index.h"
 #include "format/endian.h"
-#include "format/field_members.h"
 #include "format/layout.h"
 
 namespace crawlstore::format {

@@ -83,6 +83,20 @@ Fields describe_held_table(std::span<const std::byte> bytes, std::size_t entries
 Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max);
 Fields describe_pages(std::span<const std::byte> bytes);
 
+/// For sources of this folder that take other bytes apart.
+enum class Form : std::uint8_t { kUnsigned, kSigned, kHex, kTime, kUuid, kZeros, kFloat };
+
+/// A member of a struct of fixed layout.
+struct Member {
+  const char* name;
+  Form form;
+  std::size_t offset_bytes;
+  std::size_t length_bytes;
+};
+
+/// The members that lie inside the bytes, at depth 0.
+Fields describe_members(std::span<const Member> members, std::span<const std::byte> bytes);
+
 /// "0x1f"
 std::string hex(std::uint64_t number);
 

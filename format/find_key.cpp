@@ -47,7 +47,7 @@ std::optional<std::uint32_t> find_key(const KeyBlock& block, std::uint64_t head,
   if (distance == 0 && has_tail(0)) return 0;
   const std::uint64_t high = distance >> block.low_bits;
   const std::uint64_t low = distance & low_mask(block.low_bits);
-  const LowerBits lower(block);
+  const LowerBits lower(block.lower, block.low_bits);
   // The bits behind the zero number `high` stand for the distances with these upper bits.
   for (std::uint64_t bit = skip_zeros(block.upper, high); is_set(block.upper, bit); ++bit) {
     const std::uint64_t index = bit - high;

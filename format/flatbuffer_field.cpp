@@ -9,7 +9,6 @@
 #include "directory_generated.h"
 #include "drum_generated.h"
 #include "format/drum_table.h"
-#include "format/field_members.h"
 #include "format/flatbuffer_input.h"
 #include "format/frontier_field.h"
 #include "format/layout.h"

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "format/endian.h"
-#include "format/field_members.h"
 #include "format/frontier_layout.h"
 #include "format/leb128.h"
 

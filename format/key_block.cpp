@@ -152,7 +152,7 @@ std::size_t read_upper(std::span<const std::byte> upper, UpperPlaces& places) {
 /// Returns false if order is broken or a sum overflows. Strict: equal numbers break it too.
 template <bool kIsStrict>
 bool join_parts(const KeyBlock& block, const std::uint16_t* places, std::uint64_t* out) {
-  const LowerBits lower(block);
+  const LowerBits lower(block.lower, block.low_bits);
   const std::uint64_t first_key = block.first_key;
   const std::uint32_t low_bits = block.low_bits;
   const std::size_t count = block.key_count - 1u;

@@ -8,9 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "endian.h"
-#include "key_block.h"
 
 namespace crawlstore::format {
 
@@ -35,15 +35,15 @@ struct GroupShape {
   }
 };
 
-/// The lower parts of a block.
+/// The lower parts of a block, of low_bits each.
 class LowerBits {
  public:
-  explicit LowerBits(const KeyBlock& block)
-      : bytes_(block.lower.empty() ? kNone.data() : block.lower.data()),
-        last_load_(block.lower.empty() ? 0 : block.lower.size() - 8),
-        low_bits_(block.low_bits),
-        mask_(low_mask(block.low_bits)),
-        shape_(block.low_bits) {}
+  LowerBits(std::span<const std::byte> lower, std::uint32_t low_bits)
+      : bytes_(lower.empty() ? kNone.data() : lower.data()),
+        last_load_(lower.empty() ? 0 : lower.size() - 8),
+        low_bits_(low_bits),
+        mask_(low_mask(low_bits)),
+        shape_(low_bits) {}
 
   /// The number of whole groups that have room for eight plain loads of 8 bytes.
   [[nodiscard]] std::size_t group_count(std::size_t count) const {

@@ -57,6 +57,8 @@ struct Session {
   bool is_leaving = false;      ///< the pin goes when this is drawn
   std::string refused_path;     ///< path of a file without an identity page
   std::shared_ptr<const Recovery> recovery;  ///< the last one that ended
+  std::int64_t page_delta = 0;               ///< of the commits since the last input
+  std::int64_t key_delta = 0;
 
   /// The path of the file of which a new one can be made; empty = there is none.
   [[nodiscard]] std::string recoverable_path() const {
@@ -72,6 +74,13 @@ struct Session {
     log.push_back({time_us, severity, std::move(text)});
     if (log.size() > kLogMax) log.pop_front();
     ++log_count;
+  }
+  /// Another file comes: what was seen of this one is not of it.
+  void forget_seen() {
+    health = {};
+    commits.clear();
+    queue_trends.clear();
+    page_delta = key_delta = 0;
   }
 };
 

@@ -44,6 +44,8 @@ class RowSelection {
   std::vector<std::uint64_t> rows_;
 };
 
+struct TableLayout;
+
 struct TableOptions {
   std::string id{};     ///< unique in the panel; labels begin with it
   std::string drum{};   ///< that its buckets and keys belong to
@@ -108,7 +110,7 @@ class Table64 {
   static const Table64& last_used(std::initializer_list<const Table64*> tables);
 
  private:
-  struct Layout;
+  using Layout = TableLayout;
   void follow_source(const std::shared_ptr<const model::TableSource>& source);
   void find_bars(const TableOptions& options);
   void draw_bar(Ui& ui, const Layout& layout, std::size_t column, const model::Cell& cell,

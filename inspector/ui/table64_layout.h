@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The inside of Table64, shared by its sources.
-
 #include <algorithm>
 #include <array>
-#include <string>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "inspector/ui/table64.h"
+#include <imgui.h>
+
+#include "model/table_source.h"
 
 namespace crawlstore::inspector {
 
@@ -29,7 +29,8 @@ inline bool is_url_column(const model::Column& column) {
          std::ranges::find(kNames, column.name) != kNames.end();
 }
 
-struct Table64::Layout {
+/// Where the parts of a table stand in a frame.
+struct TableLayout {
   ImVec2 origin;       // of the header, on the screen, scrolled
   ImVec2 visible_min;  // of the whole table without the scrollbar
   ImVec2 visible_max;

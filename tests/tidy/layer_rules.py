@@ -237,8 +237,7 @@ def reached(edges, start):
 
 
 def check_cycles(tree):
-    """No header leads back to itself, and no source (x.h with x.cpp) to another that leads back.
-    Code that the .cpp files of one class share may lie in a header without a .cpp."""
+    """No header leads back to itself, and no source (x.h with x.cpp) to another that leads back."""
     headers, sources = collections.defaultdict(set), collections.defaultdict(set)
     for path, text in tree.cxx():
         if path.startswith(FREE):
@@ -255,11 +254,10 @@ def check_cycles(tree):
     for path in list(headers):
         if path in reached(headers, path):
             yield Finding(path, 1, "includes itself, through headers that it includes")
-    below = {source: reached(sources, source) for source in list(sources)
-             if source + ".cpp" in tree.texts}
-    for source, lower in below.items():
-        for other in sorted(lower & below.keys() - {source}):
-            if source in below[other]:
+    below = {source: reached(sources, source) for source in list(sources)}
+    for source in below:
+        for other in sorted(below[source] & below.keys() - {source}):
+            if source + ".cpp" in tree.texts and source in below[other]:
                 yield Finding(source + ".cpp", 1, f"{source} and {other} include each other")
 
 

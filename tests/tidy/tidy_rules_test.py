@@ -144,8 +144,7 @@ class Cycles(RuleCase):
         self.bad(rule, words, {**a_to_b, b + ".cpp": '#include "io/c.h"',
                                c + ".cpp": '#include "io/a.h"'})
         self.good(rule, {**a_to_b, b + ".cpp": '#include "io/c.h"', c + ".cpp": ""})
-        # The inside of a class, shared by its sources.
-        self.good(rule, {**a_to_b, b + ".h": '#include "io/a.h"'})
+        self.bad(rule, words, {**a_to_b, b + ".h": '#include "io/a.h"'})
 
 
 class Lines(RuleCase):

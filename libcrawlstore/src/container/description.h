@@ -3,6 +3,7 @@
 
 /// Builds the lines of a description: include/crawlstore/tools/inspect.h.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "container/kind.h"
 #include "container/run_io.h"
 #include "format/field.h"
+#include "format/origin_block.h"
 
 namespace crawlstore::container {
 
@@ -68,6 +70,22 @@ class RunSource {
   format::RunRef run_;
   std::optional<RunReader> reader_;  // none: the file ends inside the run
 };
+
+/// Longer runs and blocks are not read whole just to find broken rules: their first bytes are
+/// shown, and that is all. A block of origins with the longest URL is not longer.
+inline constexpr std::uint64_t kWholeBytesMax = format::kUrlBytesMax + (std::uint64_t{1} << 20);
+
+/// Notes a problem of `bytes`, which begin at `base` in the file, or one that a parse function
+/// found in them.
+inline void note_problems(Description& out, std::size_t mark, std::uint64_t base,
+                          const RunBytes& bytes, const std::optional<Error>& broken) {
+  if (bytes.problem) {
+    out.note(mark, bytes.problem->offset, bytes.problem->text);
+  } else if (broken) {
+    const std::uint64_t relative = broken->offset == Error::kNoOffset ? 0 : broken->offset;
+    out.note(mark, base + relative, broken->text);
+  }
+}
 
 /// Describes a run as its kind does, or a node of tiles as the container does.
 void describe_run(Description& out, const RunSource& source, const Kind& kind);

@@ -8,30 +8,13 @@
 #include <optional>
 
 #include "container/description.h"
-#include "format/origin_block.h"
 
 namespace crawlstore::container {
-
-/// Longer runs and blocks are not read whole just to find broken rules: their first bytes are
-/// shown, and that is all. A block of origins with the longest URL is not longer.
-inline constexpr std::uint64_t kWholeBytesMax = format::kUrlBytesMax + (std::uint64_t{1} << 20);
 
 template <class T>
 std::optional<Error> error_of(const Result<T>& result) {
   if (result) return std::nullopt;
   return result.error();
-}
-
-/// Notes a problem of `bytes`, which begin at `base` in the file, or one that a parse function
-/// found in them.
-inline void note_problems(Description& out, std::size_t mark, std::uint64_t base,
-                          const RunBytes& bytes, const std::optional<Error>& broken) {
-  if (bytes.problem) {
-    out.note(mark, bytes.problem->offset, bytes.problem->text);
-  } else if (broken) {
-    const std::uint64_t relative = broken->offset == Error::kNoOffset ? 0 : broken->offset;
-    out.note(mark, base + relative, broken->text);
-  }
 }
 
 /// The footer of a run, when it can be relied on to find the rest.

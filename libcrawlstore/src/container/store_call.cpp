@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/participant.h"
-
+// How a part comes and goes, which are calls of its store.
 #include "container/store_call.h"
 
 namespace crawlstore {
