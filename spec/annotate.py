@@ -21,8 +21,9 @@ HEAD = """# A small file, byte by byte
 
 `example.crawl`, beside this page, has {size:,} bytes. In it are two keys of a DRUM and a request
 that waits, two pages and a link, and a queue of one page. `annotate.py` wrote this page from it and
-from [format.md](format.md); a test compares them. [reading.md](reading.md) says in which order to
-read. The words of format.md bind, not those of this page.
+from [format.md](format.md) and the pages that it lists; a test compares them.
+[reading.md](reading.md) says in which order to read. The words of those pages bind, not those of
+this page.
 
 The command and the C library made it (`tests/golden/make_example.py`):
 
@@ -35,8 +36,8 @@ The command and the C library made it (`tests/golden/make_example.py`):
 
 Tables are in the order of the file: the identity page, four superblock copies, then the extents.
 Every byte has one row. Offsets are hexadecimal; `00 * 8` are eight bytes of zeros. Other numbers
-are decimal unless they begin with `0x`. The words of format.md stand in brackets at the first field
-of a name. Fields of one struct that are 0 share a row where they lie side by side.
+are decimal unless they begin with `0x`. The words of the format stand in brackets at the first
+field of a name. Fields of one struct that are 0 share a row where they lie side by side.
 """
 
 
@@ -45,7 +46,7 @@ class Annotator:
 
     def __init__(self, path):
         self.data = path.read_bytes()
-        self.spec = Spec((FOLDER / 'format.md').read_text('utf-8'))
+        self.spec = Spec(FOLDER)
         self.rows = Rows(self.data, self.spec)
         self.parts = []     # (begin, end, heading)
         with CrawlFile(path, pin=False) as file:
@@ -145,13 +146,14 @@ class Annotator:
 
     def _line(self, row):
         data = self.data[row.offset:row.offset + row.length]
+        place = f'{self.spec.sections[row.section]}#{anchor(row.section)}'
         shown = f'`{data.hex(" ")}`'
         if len(data) > 7 and not any(data):
             shown = f'`00 * {len(data):,}`'
         elif row.section == 'Extents':
             shown = f'{len(data):,} bytes'
         return (f'| `{row.offset:06x}` | {shown} | {row.field} | {row.meaning} | '
-                f'[{row.section}](format.md#{anchor(row.section)}) |\n')
+                f'[{row.section}]({place}) |\n')
 
 
 def main(path=FOLDER / 'example.crawl', page=FOLDER / 'example.md'):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that say what bytes of a crawl file are, with the fields and the words of format.md."""
+"""Rows that say what bytes of a crawl file are, with the fields and the words of the format."""
 import re
 import struct
 import uuid
@@ -26,6 +26,9 @@ DIRECTORY = {
     'next_run_id': 'greater than every id in use', 'id': 'of the segment', 'kind': 'see Segments',
     'storage_class': '1 blob, 2 log, 3 tiled', 'owner': 'id of the segment that owns it; 0: none',
     'run_id': 'of the run', 'record_count': 'see Segments', 'entry_count': 'entries in the table'}
+# The pages of the format, as the table in format.md has them.
+FORMAT = ('format.md', 'container.md', 'commit.md', 'drum.md', 'pages.md', 'events.md', 'links.md',
+          'scores.md', 'queue.md', 'frontier.md', 'values.md', 'urls.md', 'vectors.md')
 RUN_CHECKSUM = 'of the last level of the checksum tree and what is behind it'
 
 
@@ -34,16 +37,20 @@ def anchor(heading):
 
 
 class Spec:
-    """Sections, structs, schemas and words on fields, read from format.md."""
+    """Sections with their pages, structs, schemas and words on fields, read from the format."""
 
-    def __init__(self, text):
-        self.sections, self.structs, self.schemas, self.words = set(), {}, {}, {}
+    def __init__(self, folder):
+        self.sections, self.structs, self.schemas, self.words = {}, {}, {}, {}
+        for page in FORMAT:
+            self._read(page, (folder / page).read_text('utf-8'))
+
+    def _read(self, page, text):
         section, name, in_schema = '', None, None
         for line in text.splitlines():
             cells = [cell.strip() for cell in line.strip('|').split('|')]
             if re.match('##+ ', line):
                 section, name = line.lstrip('# '), None
-                self.sections.add(section)
+                self.sections[section] = page
             elif match := re.search(r'`struct (\w+)`, \d+ bytes', line):
                 name = match.group(1)
                 self.structs[name] = section, []
@@ -117,7 +124,7 @@ class Rows:
         self.add(offset, length, field, value, section, name, group)
 
     def struct(self, offset, name, label=None):
-        """The rows of a struct of format.md; gives its end."""
+        """The rows of a struct of the format; gives its end."""
         section, fields = self.spec.structs[name]
         self.groups += 1
         for at, size, field, word in fields:

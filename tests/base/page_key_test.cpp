@@ -122,7 +122,7 @@ TEST(PageKey, HasTheHeadOfItsHost) {
 // spec: format.md#page-keys rule 2
 TEST(PageKey, IsThatOfTheVectors) {
   const auto rows =
-      testing::table_after(testing::source_text("spec/format.md"), "\n### Vectors of page keys\n");
+      testing::table_after(testing::source_text("spec/urls.md"), "\n### Vectors of page keys\n");
   EXPECT_GE(rows.size(), 6u);
   for (const auto& row : rows) {
     const PageKey key = page_key(row.at(0), kSeed);

@@ -96,7 +96,7 @@ std::vector<std::string> cells_of(std::string_view line) {
 }
 
 std::vector<std::vector<std::string>> rows_of_spec() {
-  const std::string text = "\n" + read_source_file("spec/format.md");
+  const std::string text = "\n" + read_source_file("spec/urls.md");
   const std::size_t begin = text.find("\n## URL keys") + 1;
   std::istringstream lines(text.substr(begin, text.find("\n## ", begin) - begin));
   std::vector<std::vector<std::string>> rows;

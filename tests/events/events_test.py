@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """events_test.py BIN_DIR: crawl events made by a JavaScript program are what the library reads, and
-the other way round; and a reader of a few dozen lines of Python, written from spec/format.md alone,
+the other way round; and a reader of a few dozen lines of Python, written from spec/events.md alone,
 reads them too.
 
 The JavaScript is made of spec/crawl_event.capnp by capnp-es, an npm package: ./run-tests puts it
@@ -64,7 +64,7 @@ class Python(Streams):
         self.assert_same(self.read_here(), expected)
 
     def test_reads_the_run_of_the_specification(self):
-        text = (SOURCE / "spec" / "format.md").read_text()
+        text = (SOURCE / "spec" / "vectors.md").read_text()
         payload = bytes.fromhex(re.search(r'^\| event run: .*`([0-9a-f ]+)` \|$', text, re.M)[1])
         page, gone = crawl_events.events_of(payload[24:])
         self.assertEqual(payload[:16], b"CEVNTRN1" + bytes([2, 0, 0, 0, 0, 0, 0, 0]))

@@ -379,7 +379,7 @@ std::string place_of(capnp::StructSchema::Field field) {
 
 TEST(SpecOfEvents, PlacesFieldsAsTheSchemaDoes) {
   std::map<std::string, std::string> written;
-  const std::string text = section(source_text("spec/format.md"), "## Event runs");
+  const std::string text = section(source_text("spec/events.md"), "## Event runs");
   for (const Row& row : table_after(text, "The structs:")) {
     written[row.at(0) + "." + row.at(1)] = row.at(2);
   }

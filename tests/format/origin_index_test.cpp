@@ -180,7 +180,7 @@ TEST(OriginIndex, RejectsPaddingThatIsNotZero) {
 
 // spec: format.md#origin-runs rule 11
 TEST(OriginIndex, IsReadFromTheVectors) {
-  const auto rows = table_after(source_text("spec/format.md"), "so this payload is for reading");
+  const auto rows = table_after(source_text("spec/vectors.md"), "so this payload is for reading");
   ASSERT_EQ(rows.size(), 1u);
   Bytes run;
   std::istringstream digits(rows[0].at(1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The struct tables and schemas of spec/format.md against the fields that field.cpp describes and
-// the .fbs files, and the table of spec/shards.md.
+// The struct tables and schemas of the format against the fields that field.cpp describes and the
+// .fbs files, and the table of spec/shards.md.
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -26,9 +26,9 @@ using namespace crawlstore::testing;
 /// Compares the table behind "`struct Name`, n bytes:" with the fields that describe the struct,
 /// row by row.
 void expect_struct(const std::string& name, std::size_t length_bytes, const Fields& fields,
-                   const std::string& page = "spec/format.md") {
+                   const std::string& text = format_text()) {
   const std::string mark = "`struct " + name + "`, " + std::to_string(length_bytes) + " bytes:";
-  const auto rows = table_after(source_text(page), mark);
+  const auto rows = table_after(text, mark);
   ASSERT_EQ(rows.size(), fields.size()) << name;
   std::size_t end = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -150,7 +150,7 @@ TEST(SpecOffsets, MatchesOutboxBlockHeader) {
        member("url_count", &Header::url_count), member("raw_bytes", &Header::raw_bytes),
        member("payload_bytes", &Header::payload_bytes), member("flags", &Header::flags),
        member("checksum", &Header::checksum)},
-      "spec/shards.md");
+      source_text("spec/shards.md"));
 }
 
 /// A schema without its comment lines and without empty lines at both ends.
@@ -165,9 +165,10 @@ std::string schema(const std::string& path) {
 }
 
 TEST(SpecOffsets, QuotesTheSchemasInFull) {
-  const std::string text = source_text("spec/format.md");
-  EXPECT_EQ(fenced_after(text, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
-  EXPECT_EQ(fenced_after(text, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));
+  const std::string container = source_text("spec/container.md");
+  const std::string drum = source_text("spec/drum.md");
+  EXPECT_EQ(fenced_after(container, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
+  EXPECT_EQ(fenced_after(drum, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));
 }
 
 }  // namespace

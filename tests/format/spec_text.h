@@ -34,6 +34,18 @@ inline std::string section(const std::string& text, std::string_view heading) {
   return text.substr(body, end == std::string::npos ? end : end - body);
 }
 
+/// The pages of the format, one behind the other.
+inline std::string format_text() {
+  std::string text;
+  for (const char* page :
+       {"spec/format.md", "spec/container.md", "spec/commit.md", "spec/drum.md", "spec/pages.md",
+        "spec/events.md", "spec/links.md", "spec/scores.md", "spec/queue.md", "spec/frontier.md",
+        "spec/values.md", "spec/urls.md", "spec/vectors.md"}) {
+    text += source_text(page);
+  }
+  return text;
+}
+
 inline std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" `");
   if (first == std::string::npos) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test vectors and the hex dump of spec/format.md, computed again.
+// The test vectors and the hex dump of spec/vectors.md, computed again.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -341,7 +341,7 @@ std::string dump_of(const Bytes& file) {
 }
 
 void expect_table(const std::string& mark, const Vectors& computed) {
-  const std::string text = section(source_text("spec/format.md"), "## Test vectors");
+  const std::string text = section(source_text("spec/vectors.md"), "## Test vectors");
   Vectors written;
   for (const Row& row : table_after(text, mark)) written[row.at(0)] = row.at(1);
   EXPECT_EQ(written, computed);
@@ -370,7 +370,7 @@ TEST(SpecVectors, MatchesPayloads) {
 }
 
 TEST(SpecVectors, MatchesExtentLengths) {
-  const auto text = source_text("spec/format.md");
+  const auto text = source_text("spec/container.md");
   for (const Row& row : table_after(text, "follows from that of its payload")) {
     std::vector<std::uint64_t> numbers;
     for (std::string cell : row) {
@@ -387,7 +387,7 @@ TEST(SpecVectors, MatchesExtentLengths) {
 }
 
 TEST(SpecVectors, MatchesTheSmallestFile) {
-  const std::string text = section(source_text("spec/format.md"), "## The smallest file");
+  const std::string text = section(source_text("spec/vectors.md"), "## The smallest file");
   std::string dump;
   std::istringstream lines(fenced_after(text, "86,016 bytes"));
   for (std::string line; std::getline(lines, line);) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/url.py, written from spec/format.md, agrees with the URL Standard's vectors and ours."""
+"""spec/url.py, written from spec/urls.md, agrees with the URL Standard's vectors and ours."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def equivalent(href):
 
 def rows_after(heading):
     """The cells of the first table behind a heading of the specification."""
-    lines = (SOURCE / "spec" / "format.md").read_text("utf-8").split(f"\n{heading}\n")[1]
+    lines = (SOURCE / "spec" / "urls.md").read_text("utf-8").split(f"\n{heading}\n")[1]
     table = re.search(r"(?:^\|.*\n)+", lines, re.MULTILINE)[0].splitlines()[2:]
     return [[cell.strip(" `") for cell in row.split("|")[1:-1]] for row in table]
 

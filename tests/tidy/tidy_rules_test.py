@@ -306,7 +306,8 @@ class Whole(RuleCase):
                  {"format/a.cpp": "void f() {\n" + "  g();\n" * 70 + "}\n"})
         self.bad(rule, "main has 62 lines, at most 60",
                  {"cli/main.cpp": "int main() {\n" + "  f();\n" * 60 + "}\n"})
-        self.good(rule, {"spec/format.md": "\n" * 900, "format/a.cpp": "\n" * 500,
+        self.bad(rule, "501 lines, at most 500", {"spec/drum.md": "\n" * 501})
+        self.good(rule, {"spec/example.md": "\n" * 900, "format/a.cpp": "\n" * 500,
                          "model/b.cpp": "void f() {\n" + "  g();\n" * 68 + "}\n"})
 
     def test_prose(self):
@@ -372,6 +373,12 @@ class Whole(RuleCase):
                          "bench/e.py": "# b.md, ../C.md\n", "f.sh": "ls *.md\n"})
         self.bad(rule, "b.md is no document", {**documents, "d.cpp": "// b.md\n"})
         self.bad(rule, "spec/c.md is no document", {**documents, "spec/a.md": "see `spec/c.md`"})
+
+    def test_musts(self):
+        rule, text = tree_rules.check_musts, "# A\n\n1. It MUST.\n   * Here it MUST, too.\n"
+        self.good(rule, {"spec/a.md": text, "a.md": "It MUST.\n"})
+        for line in "It MUST NOT.", "| a | MUST |", "* It MUST.", "> Why? It MUST.":
+            self.bad(rule, "MUST stands outside", {"spec/a.md": text + "\n" + line + "\n"})
 
     def test_goldens(self):
         rule = tree_rules.check_goldens
