@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kUsPerSecond = 1'000'000;
 
-/// Names as spec/format.md#names has them: UTF-8, 1 to 255 bytes, no controls.
+/// Names as spec/container.md#names has them: UTF-8, 1 to 255 bytes, no controls.
 bool is_name(const std::string& text) {
   if (text.empty() || text.size() > 255 || !model::is_utf8(text)) return false;
   const std::string shown = model::format_printable(text);

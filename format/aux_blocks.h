@@ -2,7 +2,7 @@
 #pragma once
 
 /// The bytes of an auxiliary run: as they are, or in compressed blocks that are read one by one.
-/// spec/format.md#auxiliary-blocks. Hostile bytes are an ordinary answer. Threads: none is shared.
+/// spec/drum.md#auxiliary-blocks. Hostile bytes are an ordinary answer. Threads: none is shared.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Seeded XXH3-64 checksums, and the checksum tree that covers a payload: spec/format.md#checksums.
-/// Pure functions; any thread.
+/// Seeded XXH3-64 checksums, and the checksum tree that covers a payload:
+/// spec/container.md#checksums. Pure functions; any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class ChecksumDomain : std::uint64_t {
   kRunEnd = 7,
 };
 
-/// The seed of a piece: XXH3-64 (unseeded) of uuid and four numbers (spec/format.md#seeds).
+/// The seed of a piece: XXH3-64 (unseeded) of uuid and four numbers (spec/container.md#seeds).
 std::uint64_t checksum_seed(const Uuid& uuid, ChecksumDomain domain, std::uint64_t a,
                             std::uint64_t b, std::uint64_t c);
 

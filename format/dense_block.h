@@ -2,7 +2,7 @@
 #pragma once
 
 /// A block of a dense link run: rows that copy from rows before them, as a stream of bits.
-/// spec/format.md#dense-block.
+/// spec/links.md#dense-block.
 
 #include <cstddef>
 #include <cstdint>

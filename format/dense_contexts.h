@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Types of rows, and which context each number of a dense block has: spec/format.md#dense-block.
+/// Types of rows, and which context each number of a dense block has: spec/links.md#dense-block.
 
 #include <algorithm>
 #include <bit>

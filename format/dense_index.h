@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The index of a dense link run: spec/format.md#dense-link-runs. Pure functions over bytes; any
+/// The index of a dense link run: spec/links.md#dense-link-runs. Pure functions over bytes; any
 /// thread.
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The prefix codes of a dense link run: spec/format.md#dense-link-runs. Each number of a block has
+/// The prefix codes of a dense link run: spec/links.md#dense-link-runs. Each number of a block has
 /// a context, and each context a code of its own. Pure functions over bytes; any thread.
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The directory as plain structs, and its FlatBuffers codec: spec/format.md#directory.
+/// The directory as plain structs, and its FlatBuffers codec: spec/container.md#directory.
 /// Parsing copies: the structs never point into the input. Pure functions; any thread.
 
 #include <cstddef>
@@ -46,7 +46,7 @@ struct SegmentEntry {
   [[nodiscard]] const RunRef* find_run(RunId run) const;
 };
 
-/// The rules that the kind of a segment decides: spec/format.md#segments.
+/// The rules that the kind of a segment decides: spec/container.md#segments.
 struct KindRule {
   SegmentKind kind{};
   std::string_view name;  ///< of spec/registry.md

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The payload of a `drum` segment as plain structs: spec/format.md#drum. Any thread.
+/// The payload of a `drum` segment as plain structs: spec/drum.md#drum. Any thread.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Runs of the log in which crawl events wait for the next superstep: spec/format.md#event-runs.
+/// Runs of the log in which crawl events wait for the next superstep: spec/events.md#event-runs.
 /// Pure functions over bytes; any thread.
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 /// The bytes of the file taken apart for people: one entry a field, with its place. Nothing is
 /// judged here; the parse functions do that. Pure functions over hostile bytes; any thread.
 ///
-/// Names are those of the tables in spec/format.md, which are those of the members of layout.h and
+/// Names are those of the tables of the format, which are those of the members of layout.h and
 /// of the schemas.
 
 #include <cstddef>

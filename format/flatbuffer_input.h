@@ -18,7 +18,7 @@
 namespace crawlstore::format {
 
 /// A verified FlatBuffer, or nullptr. Copies the bytes when they are not 8-byte aligned in memory.
-/// It is as strict as rule 1 of spec/format.md#directory, and so stricter than the verifier of
+/// It is as strict as rule 1 of spec/container.md#directory, and so stricter than the verifier of
 /// FlatBuffers 2.0. That asks for no shortest vtable and does not look at the size of a table. So
 /// it follows an offset of 0 from a vector to a table, too: what stands there has a vtable of no
 /// bytes.

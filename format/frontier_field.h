@@ -2,7 +2,7 @@
 #pragma once
 
 /// The bytes of frontiers taken apart for people, as field.h does it for all others:
-/// spec/format.md#frontiers. Pure functions over hostile bytes; any thread.
+/// spec/frontier.md#frontiers. Pure functions over hostile bytes; any thread.
 ///
 /// The type of a number of 7 bits a byte is leb128; its value is what it means, and not what is
 /// stored where only a difference is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The structs of frontiers, as they lie in the file: spec/format.md#frontiers.
+/// The structs of frontiers, as they lie in the file: spec/frontier.md#frontiers.
 
 #include <cstddef>
 #include <cstdint>

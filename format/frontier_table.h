@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The payload of a `frontier` segment as a plain struct: spec/format.md#frontier-tables. Pure
+/// The payload of a `frontier` segment as a plain struct: spec/frontier.md#frontier-tables. Pure
 /// functions over bytes; any thread.
 
 #include <cstddef>

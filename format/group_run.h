@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Runs of the keys of a frontier's groups: spec/format.md#group-runs. Pure functions over bytes;
+/// Runs of the keys of a frontier's groups: spec/frontier.md#group-runs. Pure functions over bytes;
 /// any thread.
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A block of items of a frontier: spec/format.md#item-runs. Pure functions over bytes; any thread.
-/// Bytes that change meanwhile are as good as any: each number is loaded once.
+/// A block of items of a frontier: spec/frontier.md#item-runs. Pure functions over bytes; any
+/// thread. Bytes that change meanwhile are as good as any: each number is loaded once.
 
 #include <compare>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Item runs: items of a frontier that wait, in blocks: spec/format.md#item-runs. Pure functions
+/// Item runs: items of a frontier that wait, in blocks: spec/frontier.md#item-runs. Pure functions
 /// over bytes; any thread.
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Blocks of sorted keys, Elias-Fano coded, with their values beside them:
-/// spec/format.md#key-block. Pure functions over bytes; any thread.
+/// spec/drum.md#key-block. Pure functions over bytes; any thread.
 ///
 /// Source: P. Elias, "Efficient storage and retrieval by content and address of static files",
 /// JACM 1974; S. Vigna, "Quasi-succinct indices", WSDM 2013. The code spends at most 2 +

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Byte-exact structs of everything that is not a FlatBuffer. The normative tables are in
-/// spec/format.md; tests/format/spec_offsets_test.cpp compares both. Fields named reserved* are
-/// zero on disk and a reader rejects anything else (in superblocks with unknown feature bits it
-/// does not look).
+/// Byte-exact structs of everything that is not a FlatBuffer. The normative tables are in the
+/// pages of spec/format.md; tests/format/spec_offsets_test.cpp compares both. Fields named
+/// reserved* are zero on disk and a reader rejects anything else (in superblocks with unknown
+/// feature bits it does not look).
 
 #include <array>
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Numbers of 7 bits a byte, the lowest first: spec/format.md#numbers-of-7-bits. Pure functions
+/// Numbers of 7 bits a byte, the lowest first: spec/frontier.md#numbers-of-7-bits. Pure functions
 /// over bytes; any thread.
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A block of a link run: rows, each a page with its ascending links. spec/format.md#link-block.
+/// A block of a link run: rows, each a page with its ascending links. spec/links.md#link-block.
 /// Pure functions over bytes; any thread.
 
 #include <cstddef>

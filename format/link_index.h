@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The block index and the footer of a link run: spec/format.md#link-runs. Pure functions over
+/// The block index and the footer of a link run: spec/links.md#link-runs. Pure functions over
 /// bytes; any thread.
 
 #include <cstddef>

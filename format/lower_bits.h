@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The lower parts of the distances in a key block: spec/format.md#key-block. Pure functions over
+/// The lower parts of the distances in a key block: spec/drum.md#key-block. Pure functions over
 /// bytes, inside key_block.cpp and find_key.cpp.
 
 #include <algorithm>

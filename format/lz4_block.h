@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// One LZ4 block: spec/format.md#auxiliary-blocks. Pure functions over bytes; any thread. Memory:
+/// One LZ4 block: spec/drum.md#auxiliary-blocks. Pure functions over bytes; any thread. Memory:
 /// the caller's alone.
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Names of the parts of a store and of consumers: spec/format.md#names. Pure; any thread.
+/// Names of the parts of a store and of consumers: spec/container.md#names. Pure; any thread.
 
 #include <string_view>
 

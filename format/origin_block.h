@@ -2,7 +2,7 @@
 #pragma once
 
 /// Blocks of an origin run: the URL, first linker and depth of some pages that follow each other.
-/// spec/format.md#origin-runs. Hostile bytes are an ordinary answer. Threads: objects are used by
+/// spec/pages.md#origin-runs. Hostile bytes are an ordinary answer. Threads: objects are used by
 /// one at a time, functions are pure.
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The bytes after the blocks of an origin run: the index and the footer.
-/// spec/format.md#origin-runs. Pure functions over bytes; any thread.
+/// spec/pages.md#origin-runs. Pure functions over bytes; any thread.
 
 #include <cstddef>
 #include <cstdint>

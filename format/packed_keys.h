@@ -2,7 +2,7 @@
 #pragma once
 
 /// The keys of a request run, in arrival order, without the bits that they share: differences to
-/// the lowest key, each with as many bits as the largest needs. spec/format.md#packed-keys. Pure
+/// the lowest key, each with as many bits as the largest needs. spec/drum.md#packed-keys. Pure
 /// functions over words; any thread.
 
 #include <cstddef>

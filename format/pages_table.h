@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The payload of a `pages` segment as a plain struct: spec/format.md#pages. Any thread.
+/// The payload of a `pages` segment as a plain struct: spec/pages.md#pages. Any thread.
 
 #include <cstddef>
 #include <cstdint>

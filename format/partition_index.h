@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The footer and the block index of a partition: spec/format.md#partition. Pure functions over
+/// The footer and the block index of a partition: spec/drum.md#partition. Pure functions over
 /// bytes; any thread.
 
 #include <cstddef>

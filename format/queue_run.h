@@ -2,7 +2,7 @@
 #pragma once
 
 /// Queue runs: entries that came into a queue together, in fragments of neighbouring priorities:
-/// spec/format.md#queue-runs. Pure functions over bytes; any thread.
+/// spec/queue.md#queue-runs. Pure functions over bytes; any thread.
 
 #include <bit>
 #include <compare>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The table of a queue: its runs, up to which entry each of them has left, and its runs of
-/// changes: spec/format.md#queue-tables. Pure functions over bytes; any thread.
+/// changes: spec/queue.md#queue-tables. Pure functions over bytes; any thread.
 
 #include <cstddef>
 #include <cstdint>

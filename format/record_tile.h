@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Tiles of page records, columns with random access: spec/format.md#record-tiles.
+/// Tiles of page records, columns with random access: spec/pages.md#record-tiles.
 ///
 /// A RecordTile points into the payload that it was parsed from, which must outlive it. The bytes
 /// may change meanwhile: each number is bounded when it is used. Any thread.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Runs of a bucket's two logs (requests that wait for a merge) and of a results log:
-/// spec/format.md#request-runs, #result-runs. Pure functions over bytes; any thread.
+/// spec/drum.md#request-runs, #result-runs. Pure functions over bytes; any thread.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The extent of a directory root: its FlatBuffer, zeros, and RootEnd (spec/format.md#directory).
-/// Pure functions over bytes; any thread.
+/// The extent of a directory root: its FlatBuffer, zeros, and RootEnd
+/// (spec/container.md#directory). Pure functions over bytes; any thread.
 
 #include <optional>
 #include <span>

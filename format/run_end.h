@@ -2,7 +2,7 @@
 #pragma once
 
 /// The end record of a run: what the directory says of it, at the end of its own extent
-/// (spec/format.md#end-of-a-run). Pure functions over bytes; any thread.
+/// (spec/container.md#end-of-a-run). Pure functions over bytes; any thread.
 
 #include <cstddef>
 #include <cstdint>

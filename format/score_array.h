@@ -2,7 +2,7 @@
 #pragma once
 
 /// Score arrays: what pages, hosts or domains are worth, as one plain array that maps as it is, and
-/// how it was computed: spec/format.md#score-arrays. Pure functions over bytes; any thread.
+/// how it was computed: spec/scores.md#score-arrays. Pure functions over bytes; any thread.
 
 #include <cstddef>
 #include <cstdint>

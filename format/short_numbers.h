@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Numbers of 32 bits, each in 0, 1, 2 or 4 bytes: spec/format.md#short-numbers. The lengths
+/// Numbers of 32 bits, each in 0, 1, 2 or 4 bytes: spec/links.md#short-numbers. The lengths
 /// (selectors, 2 bits a number) stand apart from the bytes (data), so that four numbers are decoded
 /// by one shuffle. Pure functions over bytes; any thread.
 

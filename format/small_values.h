@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The small values of a file, each with its name: spec/format.md#values. Pure functions over
+/// The small values of a file, each with its name: spec/values.md#small-values. Pure functions over
 /// bytes; any thread.
 
 #include <cstddef>

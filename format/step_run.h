@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Runs of steps, journals and pieces: spec/format.md#step-runs. Threads: none is shared.
+/// Runs of steps, journals and pieces: spec/frontier.md#step-runs. Threads: none is shared.
 
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +47,7 @@ class StepWriter {
   explicit StepWriter(const StepRun& run);
 
   /// Copies a step to the end of the run, in which it may stand there. Its values are in the ranges
-  /// of format.md#step-runs; -0 is written as 0.
+  /// of frontier.md#step-runs; -0 is written as 0.
   void append(const Step& step);
 
   [[nodiscard]] std::uint64_t step_count() const { return before_.count; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Steps of a frontier, one type a kind: spec/format.md#step-runs. Their spans point into the
+/// Steps of a frontier, one type a kind: spec/frontier.md#step-runs. Their spans point into the
 /// memory of the caller, or of the run that they were read from. Any thread.
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The identity page and the superblock copies: spec/format.md#identity, #superblock.
+/// The identity page and the superblock copies: spec/format.md#identity, container.md#superblock.
 /// Pure functions over bytes; any thread.
 
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The nodes of the tree over the tiles of a tiled segment: spec/format.md#tiled-segments.
+/// The nodes of the tree over the tiles of a tiled segment: spec/container.md#tiled-segments.
 /// Parsing copies. Pure functions; any thread.
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Signed differences in modular arithmetic as numbers without a sign, small ones of either sign as
-/// small numbers: spec/format.md#link-block.
+/// small numbers: spec/links.md#link-block.
 
 #include <cstdint>
 

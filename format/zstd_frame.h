@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Single zstd frames, of the subset that spec/format.md#origin-runs allows: the content size is
+/// Single zstd frames, of the subset that spec/pages.md#origin-runs allows: the content size is
 /// stated, there is neither a checksum nor the id of a dictionary, the window is at most 8 MiB.
 /// Hostile frames are an ordinary answer. Threads: objects are used by one at a time.
 /// source  Collet, Kucherawy, "Zstandard Compression and the 'application/zstd' Media Type",

@@ -2,7 +2,7 @@
 #pragma once
 
 /// When a group of a frontier may be visited, and why not now: what Frontier::take() goes by, as
-/// spec/format.md#step-runs has it. Threads: pure functions. Times are milliseconds since 1970.
+/// spec/frontier.md#step-runs has it. Threads: pure functions. Times are milliseconds since 1970.
 
 #include <cstdint>
 #include <memory>

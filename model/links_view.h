@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The storage of links: spec/format.md, link runs and dense link runs.
+/// The storage of links: spec/links.md, link runs and dense link runs.
 
 #include <string>
 #include <vector>

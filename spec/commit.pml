@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commit protocol of crawlstore, as a model for SPIN.
  *
- * WHAT IS MODELLED (the text is section "commit and reader protocol" of spec/format.md)
+ * WHAT IS MODELLED (the text is spec/commit.md)
  *   One writer at a time: open, step 0, ask for pins, allocate, write, sync, publish, sync,
  *   acknowledge; long builds; rollback from a whole and from a damaged generation.
  *   READERS readers: lock, read the superblocks again, use, let go.

@@ -9,8 +9,9 @@ meta:
   bit-endian: le
   encoding: UTF-8
 doc: |
-  The bytes of a crawl file, written from spec/format.md and spec/registry.md alone. Load it with a
-  file at https://ide.kaitai.io, or compile it to one of a dozen languages.
+  The bytes of a crawl file, written from the pages of spec/format.md and from
+  spec/registry.md alone. Load it with a file at https://ide.kaitai.io, or compile it to one of a
+  dozen languages.
 
   It is a view: tests hold it to the valid golden files, and what a file has to be rejected for is
   for spec/reader.py and the library to say. It stops at wrong magics, ranges, zeros and lengths,
@@ -91,7 +92,7 @@ types:
     doc: |
       Any bytes are legal here, for a torn or an empty copy is no error while another one leads to
       a generation. `reserved` (zero, if no feature bit is unknown) is not looked at.
-    doc-ref: spec/format.md#superblock
+    doc-ref: spec/container.md#superblock
     params:
       - {id: slot_of_place, type: u4}
       - {id: copy_of_place, type: u4}
@@ -130,7 +131,7 @@ types:
         type: root_place
 
   root_place:
-    doc-ref: spec/format.md#superblock
+    doc-ref: spec/container.md#superblock
     seq:
       - {id: high_water_bytes, type: u8, valid: {expr: _ <= _root._io.size and _ % 4096 == 0}}
       - id: root_offset_bytes
@@ -155,7 +156,7 @@ types:
 
   root_end:
     doc: The end of the extent of a directory root. It says what identity page and superblock say.
-    doc-ref: spec/format.md#directory
+    doc-ref: spec/container.md#directory
     params:
       - {id: offset_of_place, type: u8}
       - {id: payload_of_place, type: u8}
@@ -270,7 +271,7 @@ types:
   # Directory.
 
   directory_root:
-    doc-ref: spec/format.md#directory
+    doc-ref: spec/container.md#directory
     seq:
       - {id: root, type: fb_root}
       - {id: generation, type: 'fb_number(root.table, 0, 8)'}
@@ -361,7 +362,7 @@ types:
       segment: {pos: position + offset, type: segment(position + offset)}
 
   segment:
-    doc-ref: spec/format.md#segments
+    doc-ref: spec/container.md#segments
     params:
       - {id: position, type: u4}
     seq:
@@ -386,7 +387,7 @@ types:
     doc: |
       An entry of a segment's runs, or a child of a tile node, which has the same fields. `level`
       is 5 in the directory, in nodes the level of what is referred to: -1 is a tile.
-    doc-ref: spec/format.md#checksum-tree
+    doc-ref: spec/container.md#checksum-tree
     params:
       - {id: kind, type: u2, enum: segment_kind}
       - {id: level, type: s1}
@@ -459,7 +460,7 @@ types:
       Entry i of level 0 covers the bytes of the padded payload from 65,536 * i on; entry j of each
       other level the entries of the level above from 8,192 * j on. `checksum` of the run covers the
       last level, the zeros, and the end.
-    doc-ref: spec/format.md#checksum-tree
+    doc-ref: spec/container.md#checksum-tree
     params:
       - {id: level_0_count, type: u8}
       - {id: level_1_count, type: u8}
@@ -473,7 +474,7 @@ types:
 
   run_end:
     doc: What the directory says of a run, and a checksum by which it is known without one.
-    doc-ref: spec/format.md#end-of-a-run
+    doc-ref: spec/container.md#end-of-a-run
     seq:
       - {id: magic, contents: CRUN}
       - {id: kind, type: u2, enum: segment_kind}
@@ -489,7 +490,7 @@ types:
   # Payloads.
 
   drum:
-    doc-ref: spec/format.md#drum
+    doc-ref: spec/drum.md#drum
     seq:
       - {id: root, type: fb_root}
       - {id: key_bytes, type: 'fb_number(root.table, 0, 2)'}
@@ -545,7 +546,7 @@ types:
       - {id: result_count, type: 'fb_number(table, 3, 8)'}
 
   partition:
-    doc-ref: spec/format.md#partition
+    doc-ref: spec/drum.md#partition
     instances:
       footer: {pos: '_io.size < 64 ? 0 : _io.size - 64', type: partition_footer}
       index:
@@ -615,7 +616,7 @@ types:
     doc: |
       The numbers that are coded are keys, or heads, or (`shares_head`) tails: the first one stands
       here, the distances of the others from it are in the upper and lower bits (Elias-Fano code).
-    doc-ref: spec/format.md#key-block
+    doc-ref: spec/drum.md#key-block
     params:
       - {id: key_bytes, type: u2}
       - {id: value_bytes, type: s4}
@@ -658,7 +659,7 @@ types:
 
   key_run:
     doc: The lists have one element for each request, in the order in which they came.
-    doc-ref: spec/format.md#request-runs
+    doc-ref: spec/drum.md#request-runs
     seq:
       - {id: magic, contents: CKEYRUN1}
       - {id: record_count, type: u8, valid: {min: 1, max: 16777216}}
@@ -704,7 +705,7 @@ types:
 
   aux_run:
     doc: The auxiliaries of the key run whose run id is one lower.
-    doc-ref: spec/format.md#request-runs
+    doc-ref: spec/drum.md#request-runs
     seq:
       - {id: magic, contents: CAUXRUN1}
       - {id: record_count, type: u8, valid: {min: 1, max: 16777216}}
@@ -757,7 +758,7 @@ types:
 
   result_run:
     doc: The lists have one element for each answer, in the order in which they are dispatched.
-    doc-ref: spec/format.md#result-runs
+    doc-ref: spec/drum.md#result-runs
     seq:
       - {id: magic, contents: CRESRUN1}
       - {id: record_count, type: u8, valid: {min: 1, max: _io.size}}
@@ -798,7 +799,7 @@ types:
   # Page databases.
 
   pages:
-    doc-ref: spec/format.md#pages
+    doc-ref: spec/pages.md#pages
     seq:
       - {id: root, type: fb_root}
       - {id: flags, type: 'fb_number(root.table, 0, 4)', doc: '1: pages have URLs; 2: an index of contents'}
@@ -837,7 +838,7 @@ types:
       value: {value: high * 4294967296 + low}
 
   origin_run:
-    doc-ref: spec/format.md#origin-runs
+    doc-ref: spec/pages.md#origin-runs
     instances:
       footer: {pos: '_io.size < 64 ? 0 : _io.size - 64', type: origin_footer}
       dictionary: {pos: 0, size: footer.dictionary_bytes}
@@ -939,7 +940,7 @@ types:
 
   tile_node:
     doc: Of level 0 the children are tiles, else nodes of the next lower level.
-    doc-ref: spec/format.md#tiled-segments
+    doc-ref: spec/container.md#tiled-segments
     params:
       - {id: level_of_place, type: s1, doc: '5: any'}
     seq:
@@ -962,7 +963,7 @@ types:
     doc: |
       Columns of numbers of their own width; what each number stands for is that and its column's
       base (of first_crawl: 0 for never, else the base and the number, less 1).
-    doc-ref: spec/format.md#record-tiles
+    doc-ref: spec/pages.md#record-tiles
     seq:
       - {id: magic, contents: CRECTIL1}
       - {id: page_count, type: u4, valid: {min: 1, max: 8192}}
@@ -1000,7 +1001,7 @@ types:
         if: width_bytes != 0
 
   score_array:
-    doc-ref: spec/format.md#score-arrays
+    doc-ref: spec/scores.md#score-arrays
     instances:
       footer: {pos: '_io.size < 104 ? 0 : _io.size - 104', type: score_footer}
       floats: {pos: 0, type: f4, repeat: expr, repeat-expr: footer.entry_count, if: footer.codec == 1}
@@ -1040,7 +1041,7 @@ types:
       first_page_count: {value: 'subject == 1 ? 0 : entry_count'}
 
   small_values:
-    doc-ref: spec/format.md#small-values
+    doc-ref: spec/values.md#small-values
     seq:
       - {id: magic, contents: CVALUES1}
       - {id: value_count, type: u4, valid: {min: 1, max: 1024}}
@@ -1061,7 +1062,7 @@ types:
       - {id: bytes, size: lengths.value_bytes}
 
   queue_table:
-    doc-ref: spec/format.md#queue-tables
+    doc-ref: spec/queue.md#queue-tables
     seq:
       - {id: magic, contents: CQTABLE1}
       - {id: entries, type: u8}
@@ -1079,7 +1080,7 @@ types:
       - {id: cut_page, type: u8}
 
   queue_run:
-    doc-ref: spec/format.md#queue-runs
+    doc-ref: spec/queue.md#queue-runs
     instances:
       footer: {pos: '_io.size < 40 ? 0 : _io.size - 40', type: queue_run_footer}
       entries: {pos: 0, size: _io.size - 40 - 32 * footer.fragment_count}
@@ -1110,7 +1111,7 @@ types:
       - {id: reserved, contents: [0]}
 
   frontier:
-    doc-ref: spec/format.md#frontier-tables
+    doc-ref: spec/frontier.md#frontier-tables
     seq:
       - {id: root, type: fb_root}
       - {id: flags, type: 'fb_u4(root.table, 0, 0)', doc: '1: ids are the caller''s'}
@@ -1151,7 +1152,7 @@ types:
 
   group_run:
     doc: Of codec 1 the keys are in LZ4 blocks.
-    doc-ref: spec/format.md#group-runs
+    doc-ref: spec/frontier.md#group-runs
     seq:
       - {id: magic, contents: CGROUPS1}
       - {id: first_group, type: u4}
@@ -1181,7 +1182,7 @@ types:
       - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
 
   item_run:
-    doc-ref: spec/format.md#item-runs
+    doc-ref: spec/frontier.md#item-runs
     instances:
       footer: {pos: '_io.size < 56 ? 0 : _io.size - 56', type: item_run_footer}
       blocks:
@@ -1250,7 +1251,7 @@ types:
       - {id: item_count, type: leb128}
 
   step_run:
-    doc-ref: spec/format.md#step-runs
+    doc-ref: spec/frontier.md#step-runs
     seq:
       - {id: magic, contents: CSTEPRN1}
       - {id: first_step, type: u8}
@@ -1282,7 +1283,7 @@ types:
 
   link_run:
     doc: Of codec 1 the index and blocks that it places; of codec 2 groups, and the model.
-    doc-ref: spec/format.md#link-runs
+    doc-ref: spec/links.md#link-runs
     instances:
       footer: {pos: '_io.size < 72 ? 0 : _io.size - 72', type: link_footer}
       index:
@@ -1339,7 +1340,7 @@ types:
     doc: |
       Blocks are bits of a variable width: bytes here. Of a block that covers no pages, the row goes
       on with which the block before ends; one of no bytes covers pages without links.
-    doc-ref: spec/format.md#dense-link-runs
+    doc-ref: spec/links.md#dense-link-runs
     params:
       - {id: group_index, type: u8}
     seq:
@@ -1355,7 +1356,7 @@ types:
       blocks: {pos: offset_bytes, type: dense_blocks}
 
   dense_blocks:
-    doc-ref: spec/format.md#dense-block
+    doc-ref: spec/links.md#dense-block
     seq:
       - id: blocks
         size: _parent.block_bytes[_index]
@@ -1403,7 +1404,7 @@ types:
       Gaps are pages less the page of the row before, less 1. Degrees say how many links each row
       has. A link number is, of the first link of a row, 2 * d or -2 * d - 1 for the distance d from
       its page; of each other one the link less the link before it, less 1.
-    doc-ref: spec/format.md#link-block
+    doc-ref: spec/links.md#link-block
     params:
       - {id: page_of_index, type: u8}
     seq:
@@ -1435,7 +1436,7 @@ types:
       - {id: link_numbers, type: u8, repeat: expr, repeat-expr: link_count}
 
   short_link_numbers:
-    doc-ref: spec/format.md#short-numbers
+    doc-ref: spec/links.md#short-numbers
     params:
       - {id: gap_count, type: u4}
       - {id: row_count, type: u4}
@@ -1486,7 +1487,7 @@ types:
 
   event_run:
     doc: The messages are those of crawl_event.capnp; each has one segment.
-    doc-ref: spec/format.md#event-runs
+    doc-ref: spec/events.md#event-runs
     seq:
       - {id: magic, contents: CEVNTRN1}
       - {id: record_count, type: u8, valid: {min: 1}}

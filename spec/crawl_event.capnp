@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Crawl events: what other programs tell a store, and what a store tells them. Also what waits in
-# the log of a page database until the next superstep (spec/format.md, "Event runs").
+# the log of a page database until the next superstep (spec/events.md, "Event runs").
 #
 # A stream is messages in the standard framing of Cap'n Proto, unpacked, one behind the other to the
 # end of the stream; the root of each is an EventBatch. Where a message ends means nothing: the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of an event run, read as spec/format.md, "Event runs", says, and nothing else.
+"""The messages of an event run, read as spec/events.md, "Event runs", says, and nothing else.
 
     python3 crawl_events.py FILE     prints the events of a stream whose messages have one segment
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dense link runs, whose rows copy links from rows before them, from format.md."""
+"""Dense link runs, whose rows copy links from rows before them, from links.md."""
 import bisect
 import struct
 

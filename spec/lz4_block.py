@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reader of LZ4 blocks, from format.md (Auxiliary blocks). None: the block is not valid."""
+"""A reader of LZ4 blocks, from drum.md (Auxiliary blocks). None: the block is not valid."""
 
 
 def _length(block, at, begin):

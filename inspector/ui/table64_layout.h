@@ -19,9 +19,9 @@ constexpr float kScrollbar = 14;
 constexpr float kSwatch = 16;
 constexpr float kColumnMax = 460;
 constexpr float kUrlLeast = 220;
-constexpr float kBorder = 4;  // on each side of a border, where it can be dragged
+constexpr float kBorder = 4;  // on each side of a border: there it can be dragged
 
-/// Whether a column holds URLs, which take the width that is left and are cut in the middle. The
+/// Tells if a column holds URLs, which take the width that is left and are cut in the middle. The
 /// columns of a comparison name the pages that they are of.
 inline bool is_url_column(const model::Column& column) {
   constexpr std::array<std::string_view, 4> kNames{"url", "page", "from", "to"};
@@ -29,10 +29,10 @@ inline bool is_url_column(const model::Column& column) {
          std::ranges::find(kNames, column.name) != kNames.end();
 }
 
-/// Where the parts of a table stand in a frame.
+/// The places of the parts of a table in a frame.
 struct TableLayout {
-  ImVec2 origin;       // of the header, on the screen, scrolled
-  ImVec2 visible_min;  // of the whole table without the scrollbar
+  ImVec2 origin;       // the header, on the screen, scrolled
+  ImVec2 visible_min;  // the whole table without the scrollbar
   ImVec2 visible_max;
   float row_height = 0;
   std::uint64_t page = 0;  // whole rows that fit

@@ -22,7 +22,7 @@ using testing::hex_of;
 
 constexpr std::uint64_t kSeed = 0x0123456789abcdef;
 
-// spec: format.md#page-keys rule 1
+// spec: urls.md#page-keys rule 1
 TEST(UrlHost, IsWhatStandsBetweenUserAndPort) {
   const std::map<std::string, std::string> hosts{
       {"http://example.com/", "example.com"},
@@ -49,7 +49,7 @@ TEST(UrlHost, IsWhatStandsBetweenUserAndPort) {
   for (const auto& [url, host] : hosts) EXPECT_EQ(url_host(url), host) << url;
 }
 
-// spec: format.md#page-keys rule 1
+// spec: urls.md#page-keys rule 1
 TEST(UrlHost, IsEmptyForWhatIsNotParsed) {
   for (const char* url : {"", "example.com", "//example.com/", "/path", "http://exa mple.com/",
                           "http://:80/", "http://[::1/", "http://[v1.x]y/"}) {
@@ -119,7 +119,7 @@ TEST(PageKey, HasTheHeadOfItsHost) {
   EXPECT_NE(page_key("http://h.test/", 1), page_key("http://h.test/", 2));
 }
 
-// spec: format.md#page-keys rule 2
+// spec: urls.md#page-keys rule 2
 TEST(PageKey, IsThatOfTheVectors) {
   const auto rows =
       testing::table_after(testing::source_text("spec/urls.md"), "\n### Vectors of page keys\n");

@@ -53,19 +53,19 @@ TEST(UrlNormalizer, MergesTheSpellingsThatTheWebHas) {
                        {" http://a.test/", "http://a.test/"}});
 }
 
-// spec: format.md#url-keys rule 1
+// spec: urls.md#url-keys rule 1
 TEST(UrlNormalizer, DropsControlsAroundTheUrlAndLineBreaksInIt) {
   expect_normal_forms({{"\x01 http://h/a\x1f ", "http://h/a"},
                        {"ht\ntp\t://h\r/a\nb", "http://h/ab"},
                        {"\0http://h/\0"s, "http://h/"}});
 }
 
-// spec: format.md#url-keys rule 1
+// spec: urls.md#url-keys rule 1
 TEST(UrlNormalizer, EscapesBytesThatAreNoUtf8) {
   expect_normal_forms({{"http://h/m\xFCnchen?\xE4", "http://h/m%FCnchen?%E4"}});
 }
 
-// spec: format.md#url-keys rule 2
+// spec: urls.md#url-keys rule 2
 TEST(UrlNormalizer, ReturnsUnparsedInputItself) {
   UrlNormalizer normalizer;
   const std::string url = " HTTP://H:x/a/../#f\n";
@@ -75,7 +75,7 @@ TEST(UrlNormalizer, ReturnsUnparsedInputItself) {
   EXPECT_EQ(result.text.size(), url.size());
 }
 
-// spec: format.md#url-keys rule 2
+// spec: urls.md#url-keys rule 2
 TEST(UrlNormalizer, RefusesTextsThatNoDatabaseTakes) {
   const std::string largest = "http://h/" + std::string(kUrlTextBytesMax - 9, 'a');
   EXPECT_EQ(normal_form(largest + "#f"), largest);
@@ -96,18 +96,18 @@ TEST(UrlNormalizer, ReadsNothingBehindTheEnd) {
   }
 }
 
-// spec: format.md#url-keys rule 3
+// spec: urls.md#url-keys rule 3
 TEST(UrlNormalizer, LowersSchemes) {
   expect_normal_forms({{"HTTP://h/", "http://h/"}, {"X-A+1.0:Path", "x-a+1.0:Path"}});
 }
 
-// spec: format.md#url-keys rule 3
+// spec: urls.md#url-keys rule 3
 TEST(UrlNormalizer, RefusesReferencesWithoutScheme) {
   expect_refused({"", "a", "/a", "//h/a", "?q", "#f", "h.example/a", ":a", "1a:b", "a#b:c", "a b:c",
                   "\xC3\xA9:a"});
 }
 
-// spec: format.md#url-keys rule 4
+// spec: urls.md#url-keys rule 4
 TEST(UrlNormalizer, TakesAnyNumberOfSlashesInSpecialSchemes) {
   expect_normal_forms({{"http:h/a", "http://h/a"},
                        {"https:/h/a", "https://h/a"},
@@ -117,7 +117,7 @@ TEST(UrlNormalizer, TakesAnyNumberOfSlashesInSpecialSchemes) {
                        {"x://h\\a", kUnparsed}});
 }
 
-// spec: format.md#url-keys rule 5
+// spec: urls.md#url-keys rule 5
 TEST(UrlNormalizer, KeepsUserInformationWithItsOddBytesEscaped) {
   expect_normal_forms({{"ftp://User:PassWord@Host/", "ftp://User:PassWord@host/"},
                        {"http://a@b@c/", "http://a%40b@c/"},
@@ -131,7 +131,7 @@ TEST(UrlNormalizer, KeepsUserInformationWithItsOddBytesEscaped) {
                        {"http://u@:80/", kUnparsed}});
 }
 
-// spec: format.md#url-keys rule 6
+// spec: urls.md#url-keys rule 6
 TEST(UrlNormalizer, DropsDefaultPorts) {
   const std::array<std::pair<const char*, const char*>, 5> ports = {
       {{"http", "80"}, {"https", "443"}, {"ftp", "21"}, {"ws", "80"}, {"wss", "443"}}};
@@ -141,7 +141,7 @@ TEST(UrlNormalizer, DropsDefaultPorts) {
   }
 }
 
-// spec: format.md#url-keys rule 6
+// spec: urls.md#url-keys rule 6
 TEST(UrlNormalizer, BringsPortsToOneForm) {
   expect_normal_forms({{"http://h:/", "http://h/"},
                        {"gopher://h:/", "gopher://h/"},
@@ -154,7 +154,7 @@ TEST(UrlNormalizer, BringsPortsToOneForm) {
                   "http://h:-1/", "http://:80/", "x://:80/"});
 }
 
-// spec: format.md#url-keys rule 7
+// spec: urls.md#url-keys rule 7
 TEST(UrlNormalizer, ReadsIpv6Addresses) {
   expect_normal_forms({{"http://[2001:DB8:0:0::A]:8080/", "http://[2001:db8::a]:8080/"},
                        {"http://[1:0:0:2:0:0:0:3]/", "http://[1:0:0:2::3]/"},
@@ -169,7 +169,7 @@ TEST(UrlNormalizer, ReadsIpv6Addresses) {
                   "http://[::1\0]/"s});
 }
 
-// spec: format.md#url-keys rule 7
+// spec: urls.md#url-keys rule 7
 TEST(UrlNormalizer, ReadsIpv4AddressesInAllTheirForms) {
   expect_normal_forms({{"http://0x7F.1/", "http://127.0.0.1/"},
                        {"http://0300.0250.0.1./", "http://192.168.0.1/"},
@@ -185,7 +185,7 @@ TEST(UrlNormalizer, ReadsIpv4AddressesInAllTheirForms) {
                   "http://09/", "http://a.1/", "http://1..2/", "http://99999999999999999999999/"});
 }
 
-// spec: format.md#url-keys rule 7
+// spec: urls.md#url-keys rule 7
 TEST(UrlNormalizer, BringsNamesToAscii) {
   expect_normal_forms({{"http://WWW.Example.COM/Path?Query", "http://www.example.com/Path?Query"},
                        {"http://B\xC3\x9C"
@@ -205,12 +205,12 @@ TEST(UrlNormalizer, BringsNamesToAscii) {
                   "http://\xEF\xBF\xBD/", "http://\xF3\xB0\x80\x80/"});
 }
 
-// spec: format.md#url-keys rule 7
+// spec: urls.md#url-keys rule 7
 TEST(UrlNormalizer, RefusesCharactersYoungerThanItsUnicode) {
   expect_refused({"http://\xF0\xB2\xA4\xB1.test/"});  // U+32931, of Unicode 17
 }
 
-// spec: format.md#url-keys rule 7
+// spec: urls.md#url-keys rule 7
 TEST(UrlNormalizer, KeepsHostsOfOtherSchemesAsTheyAre) {
   expect_normal_forms({{"ipfs://QmX%41%2f/", "ipfs://QmXA%2F/"},
                        {"x://h\xC3\xA9/", "x://h%C3%A9/"},
@@ -219,7 +219,7 @@ TEST(UrlNormalizer, KeepsHostsOfOtherSchemesAsTheyAre) {
   expect_refused({"x://a b/", "x://a<b/", "x://a^b/", "x://a|b/"});
 }
 
-// spec: format.md#url-keys rule 7
+// spec: urls.md#url-keys rule 7
 TEST(UrlNormalizer, TakesAHostOfTheGreatestLengthAndNoMore) {
   for (const std::string scheme : {"http", "HTTP", "x"}) {
     const std::string host(kUrlHostBytesMax, 'a');
@@ -233,7 +233,7 @@ TEST(UrlNormalizer, TakesAHostOfTheGreatestLengthAndNoMore) {
   EXPECT_EQ(normal_form("http://" + repeated("\xC3\xA9", 2002)), kUnparsed);
 }
 
-// spec: format.md#url-keys rule 8
+// spec: urls.md#url-keys rule 8
 TEST(UrlNormalizer, RemovesDotSegments) {
   expect_normal_forms({{"http://h/a/b/c/./../../g", "http://h/a/g"},
                        {"http://h/b/c/../../../../g", "http://h/g"},
@@ -247,12 +247,12 @@ TEST(UrlNormalizer, RemovesDotSegments) {
                        {"x://h/a/..", "x://h/"}});
 }
 
-// spec: format.md#url-keys rule 8
+// spec: urls.md#url-keys rule 8
 TEST(UrlNormalizer, MakesNoHostOfAPath) {
   expect_normal_forms({{"x:/a/..//b", "x:/.//b"}, {"x:/.//b", "x:/.//b"}, {"x:/..//", "x:/.//"}});
 }
 
-// spec: format.md#url-keys rule 8
+// spec: urls.md#url-keys rule 8
 TEST(UrlNormalizer, AddsTheSlashOfAnEmptyPath) {
   expect_normal_forms({{"http://h", "http://h/"},
                        {"https://h?q", "https://h/?q"},
@@ -260,7 +260,7 @@ TEST(UrlNormalizer, AddsTheSlashOfAnEmptyPath) {
                        {"gopher://h?q", "gopher://h?q"}});
 }
 
-// spec: format.md#url-keys rule 8
+// spec: urls.md#url-keys rule 8
 TEST(UrlNormalizer, EscapesWhatStandsForNothingInPaths) {
   expect_normal_forms({{"http://h/a b\"<>`{}^\x7F|\\", "http://h/a%20b%22%3C%3E%60%7B%7D%5E%7F|/"},
                        {"x:a \"<>` b ?q", "x:a \"<>` b%20?q"},
@@ -269,7 +269,7 @@ TEST(UrlNormalizer, EscapesWhatStandsForNothingInPaths) {
                        {"localhost:8080/x/../y", "localhost:8080/x/../y"}});
 }
 
-// spec: format.md#url-keys rule 9
+// spec: urls.md#url-keys rule 9
 TEST(UrlNormalizer, ReadsFilesWithTheirDrives) {
   expect_normal_forms({{"file:a", "file:///a"},
                        {"file:/a", "file:///a"},
@@ -286,7 +286,7 @@ TEST(UrlNormalizer, ReadsFilesWithTheirDrives) {
                        {"file://u@h/", kUnparsed}});
 }
 
-// spec: format.md#url-keys rule 10
+// spec: urls.md#url-keys rule 10
 TEST(UrlNormalizer, KeepsQueriesWithTheirOddBytesEscaped) {
   expect_normal_forms({{"http://h/?", "http://h/?"},
                        {"http://h/?a b\"<>'`{}|\\?/", "http://h/?a%20b%22%3C%3E%27`{}|\\?/"},
@@ -294,12 +294,12 @@ TEST(UrlNormalizer, KeepsQueriesWithTheirOddBytesEscaped) {
                        {"http://h/?%7e%2f", "http://h/?~%2F"}});
 }
 
-// spec: format.md#url-keys rule 11
+// spec: urls.md#url-keys rule 11
 TEST(UrlNormalizer, DecodesUnreservedEscapesAndRaisesOthers) {
   expect_normal_forms({{"http://u%c3%61@h/%7e%2f%41?%fF%2D", "http://u%C3a@h/~%2FA?%FF-"}});
 }
 
-// spec: format.md#url-keys rule 11
+// spec: urls.md#url-keys rule 11
 TEST(UrlNormalizer, MakesNoEscapesByDecoding) {
   expect_normal_forms({{"http://h/%%34%31", "http://h/%%341"},
                        {"http://h/%4%31", "http://h/%4%31"},
@@ -310,7 +310,7 @@ TEST(UrlNormalizer, MakesNoEscapesByDecoding) {
                        {"http://h/%zz?%4", "http://h/%zz?%4"}});
 }
 
-// spec: format.md#url-keys rule 11
+// spec: urls.md#url-keys rule 11
 TEST(UrlNormalizer, DropsTheFragment) {
   expect_normal_forms({{"http://h/a?b#c?d/%ee", "http://h/a?b"},
                        {"http://h/#", "http://h/"},
@@ -438,7 +438,7 @@ TEST(UrlNormalizer, BringsTheLongestHostsToAsciiInTime) {
 
 // --- Keys ---
 
-// spec: format.md#url-keys rule 12
+// spec: urls.md#url-keys rule 12
 TEST(UrlKey, IsThatOfTheSpecification) {
   const std::uint64_t seed = 0x0123456789abcdef;
   EXPECT_EQ(url_key("", 0), 0x2d06800538d394c2U);

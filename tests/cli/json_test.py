@@ -25,7 +25,7 @@ RULE = [(r"score:.+", "number"), (r"rank:.+", "ordinal"), (r"(.+_)?hex", "hex"),
         (r"(.+_)?(id|index|generation|sequence)", "ordinal"),
         (r"rank|depth|pid|pass|born|owner|segment|iteration|linked_from|http_status|first_page|"
          r"first_logged_request|format_version|end_page|step", "ordinal"),
-        (r"merge_requests|partition_keys_max", "count"),  # names of spec/format.md
+        (r"merge_requests|partition_keys_max", "count"),  # names of spec/drum.md
         (r"balance|error_mean|error_max|error_by_pages|"
          r"damping|precision|residual|sum|l1_distance|score_change_max|"
          r"expected_false_duplicates|(.+_)?(score|priority)", "number")]
@@ -129,7 +129,7 @@ class Json(command.CommandTest):
                 self.assertRegex(name, r"^([a-z][a-z0-9_]*|(score|rank):x)$")
                 if member.get("type") == "array":
                     self.assertRegex(name, "s$")
-                elif name != "value_bytes":  # of a DRUM -1: any length, as in spec/format.md
+                elif name != "value_bytes":  # of a DRUM -1: any length, as in spec/drum.md
                     kind = member["$ref"].removeprefix("#/$defs/").removesuffix("_or_null")
                     self.assertEqual(kind, type_of(name, one["properties"]), name)
         self.assertGreater(count, 300)

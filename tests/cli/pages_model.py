@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page database as a dictionary: what crawl events make of it, from spec/format.md alone; and
+"""A page database as a dictionary: what crawl events make of it, from spec/pages.md alone; and
 events at random."""
 
 import random

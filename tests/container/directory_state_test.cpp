@@ -146,7 +146,7 @@ TEST(Directory, RejectsAFileShorterThanItsHighWater) {
   EXPECT_EQ(error_of(file).code, Errc::kTruncated);
 }
 
-// spec: format.md#superblock rule 7
+// spec: container.md#superblock rule 7
 TEST(Directory, RejectsARootOutsideTheData) {
   DirectoryFile file;
   must(file.load());
@@ -169,7 +169,7 @@ TEST(Directory, ReportsAWrongChecksumAtThePiece) {
   EXPECT_EQ(error.offset, offset);
 }
 
-// spec: format.md#directory rule 10
+// spec: container.md#directory rule 10
 TEST(Directory, RejectsOverlappingExtents) {
   DirectoryFile file;
   file.add_table({drum(1, "a", run_at(0, 1)), drum(2, "b", run_at(0, 2))});
@@ -192,7 +192,7 @@ TEST(Directory, RejectsATableNamedTwice) {
   EXPECT_EQ(error_of(file).code, Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#directory rule 4
+// spec: container.md#directory rule 4
 TEST(Directory, RejectsIdsThatAreStillToBeGiven) {
   DirectoryFile segment;
   segment.add_table({drum(100, "a", run_at(0, 1))});
@@ -202,7 +202,7 @@ TEST(Directory, RejectsIdsThatAreStillToBeGiven) {
   EXPECT_EQ(error_of(run).code, Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#directory rule 6
+// spec: container.md#directory rule 6
 TEST(Directory, RejectsTablesOutOfOrder) {
   DirectoryFile file;
   file.add_table({drum(1, "a", run_at(0, 1)), drum(9, "b", run_at(1, 2))});
@@ -210,7 +210,7 @@ TEST(Directory, RejectsTablesOutOfOrder) {
   EXPECT_EQ(error_of(file).code, Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#directory rule 5
+// spec: container.md#directory rule 5
 TEST(Directory, RejectsATableUnlikeItsReference) {
   DirectoryFile file;
   file.add_table({drum(1, "a", run_at(0, 1)), drum(2, "b", run_at(1, 2))});
@@ -218,7 +218,7 @@ TEST(Directory, RejectsATableUnlikeItsReference) {
   EXPECT_EQ(error_of(file).code, Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#directory rule 12
+// spec: container.md#directory rule 12
 TEST(Directory, RejectsAnOwnerThatIsNoDrum) {
   DirectoryFile missing;
   missing.add_table({log(2, 1, {run_at(1, 2)})});
@@ -228,7 +228,7 @@ TEST(Directory, RejectsAnOwnerThatIsNoDrum) {
   EXPECT_EQ(error_of(other_kind).code, Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#directory rule 13
+// spec: container.md#directory rule 13
 TEST(Directory, RejectsTwoDrumsOfOneName) {
   DirectoryFile file;
   file.add_table({drum(1, "a", run_at(0, 1))});
@@ -236,14 +236,14 @@ TEST(Directory, RejectsTwoDrumsOfOneName) {
   EXPECT_EQ(error_of(file).code, Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#directory rule 15
+// spec: container.md#directory rule 15
 TEST(Directory, RejectsARunIdUsedTwice) {
   DirectoryFile file;
   file.add_table({drum(1, "a", run_at(0, 1)), drum(2, "b", run_at(1, 1))});
   EXPECT_EQ(error_of(file).code, Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#feature-bits rule 3
+// spec: container.md#feature-bits rule 3
 TEST(Directory, RejectsSegmentsWithoutTheirFeatureBit) {
   DirectoryFile file;
   file.superblock().features_incompat = 0;

@@ -128,7 +128,7 @@ void expect_refusal(Writer& writer, SegmentId blob) {
   EXPECT_TRUE(writer.poisoned());
 }
 
-// spec: format.md#commit rule 16
+// spec: commit.md#commit rule 16
 TEST_F(OverwrittenFile, IsNotWrittenAfterACommit) {
   for_each_copy([](const Case& one, const Bytes& content) {
     auto writer = writer_of(one.live.path);

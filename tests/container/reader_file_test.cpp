@@ -166,7 +166,7 @@ TEST_F(ReaderFileTest, ReadsFromAReadOnlyMount) {
   EXPECT_EQ(code_of(try_writer(mount / "store.crawl")), Errc::kPermission);
 }
 
-// spec: format.md#commit rule 13
+// spec: commit.md#commit rule 13
 TEST_F(ReaderFileTest, RefusesToCommitToAFileThatWasReplaced) {
   std::filesystem::rename(path_, folder_ / "old.crawl");
   EXPECT_EQ(code_of(writer_->commit(true)), Errc::kReplaced);

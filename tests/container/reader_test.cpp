@@ -92,7 +92,7 @@ TEST_F(ReaderTest, KeepsTheOtherPinOfTwoSnapshots) {
   EXPECT_EQ(payload_of(*second, blob_), bytes_of_seed(3));
 }
 
-// spec: format.md#reading rule 4
+// spec: commit.md#reading rule 4
 TEST_F(ReaderTest, NeverFallsBackSilently) {
   const auto table = writer_->directory()->tables.front()->ref;
   must(store_.storage(OpenMode::kWrite)->write(table.offset_bytes, random_bytes(16, 1)));
@@ -100,7 +100,7 @@ TEST_F(ReaderTest, NeverFallsBackSilently) {
   EXPECT_EQ(payload_of(*store_.reader(previous()), blob_), bytes_of_seed(2));
 }
 
-// spec: format.md#reading rule 5
+// spec: commit.md#reading rule 5
 TEST_F(ReaderTest, StartsAnewWhenTheGenerationIsGoneBeforeItIsPinned) {
   Recorder recorder(store_.file());
   recorder.set_hook([&](CallKind kind, Extent) {
@@ -122,7 +122,7 @@ TEST_F(ReaderTest, AcceptsAGenerationThatBecameThePreviousOne) {
   EXPECT_EQ(payload_of(*reader, blob_), bytes_of_seed(3));
 }
 
-// spec: format.md#reading rule 7
+// spec: commit.md#reading rule 7
 TEST_F(ReaderTest, FollowsTheNewestGeneration) {
   const auto reader = store_.reader();
   EXPECT_EQ(must(reader->newest()).value, 3U);

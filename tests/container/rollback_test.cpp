@@ -49,14 +49,14 @@ class RollbackTest : public ::testing::Test {
   SegmentId log_;
 };
 
-// spec: format.md#rollback rule 1
+// spec: commit.md#rollback rule 1
 TEST_F(RollbackTest, PublishesThePreviousContentAsANewGeneration) {
   EXPECT_EQ(must(rollback(*store_.writer())).value, 5U);
   EXPECT_EQ(blob(), bytes_of_generation(3));
   EXPECT_EQ(store_.reader()->directory().find(log_)->runs.size(), 2U);
 }
 
-// spec: format.md#rollback rule 7
+// spec: commit.md#rollback rule 7
 TEST_F(RollbackTest, RemembersTheNewestGenerationThatWasTakenBack) {
   const auto writer = store_.writer();
   EXPECT_EQ(writer->directory()->taken_back, Generation{});
@@ -105,7 +105,7 @@ TEST_F(RollbackTest, IsStoppedAtItsFirstOrLastCall) {
 }
 
 /// Extents rule 3: another writer may have merged held extents that touch.
-// spec: format.md#extents rule 3
+// spec: container.md#extents rule 3
 TEST_F(RollbackTest, TakesPartsOffMergedHeldExtents) {
   Bytes bytes = contents(*store_.file());
   CraftedFile file(bytes);
@@ -207,7 +207,7 @@ TEST_F(RollbackTest, DropsPendingChanges) {
   EXPECT_EQ(blob(), bytes_of_generation(3));
 }
 
-// spec: format.md#rollback rule 3
+// spec: commit.md#rollback rule 3
 TEST(Rollback, RefusesWithoutAPreviousGeneration) {
   const ContainerStore store;
   EXPECT_EQ(code_of(rollback(*store.writer())), Errc::kNoPreviousGeneration);
@@ -233,7 +233,7 @@ TEST_F(RollbackTest, KeepsReadersOfAllGenerationsReadable) {
   }
 }
 
-// spec: format.md#rollback rule 2
+// spec: commit.md#rollback rule 2
 TEST_F(RollbackTest, PassesOverADamagedGeneration) {
   damage_newest();
   EXPECT_EQ(must(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time())).value, 5U);

@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RunLengths,
                          ::testing::Values(8, 4088, 4096, kChunkBytes - 8, kChunkBytes,
                                            kChunkBytes + 8, 17 * kChunkBytes, 3 * kMiB + 24));
 
-// spec: format.md#checksum-tree rule 4
+// spec: container.md#checksum-tree rule 4
 TEST(Run, FindsEveryFlippedBitOfItsExtent) {
   WrittenRun run(4 * kKiB);
   for (std::uint64_t offset = 0; offset < run.ref().extent().length_bytes; ++offset) {

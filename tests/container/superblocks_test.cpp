@@ -66,7 +66,7 @@ std::uint64_t generation_of(const Superblock* found) {
   return found == nullptr ? 0 : found->generation;
 }
 
-// spec: format.md#superblock choosing
+// spec: container.md#superblock choosing
 TEST(Superblocks, PicksTheHigherGeneration) {
   Slots slots;
   slots.put_both(4).put_both(5);
@@ -120,7 +120,7 @@ TEST(Superblocks, RejectsACopyOfAnotherFile) {
   EXPECT_EQ(code_of(read_superblocks(slots.storage(), Uuid{})), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock
+// spec: container.md#superblock
 TEST(Superblocks, ReportsThatTheFileEndsBeforeACopyWhenNoneIsValid) {
   Slots slots;
   slots.put_both(4).put_both(5).tear(0, 0);
@@ -134,7 +134,7 @@ TEST(Superblocks, ReportsThatTheFileEndsBeforeACopyWhenNoneIsValid) {
   EXPECT_EQ(generation_of(must(read_superblocks(slots.storage(), kUuid)).winner()), 4U);
 }
 
-// spec: format.md#reading rule 1
+// spec: commit.md#reading rule 1
 TEST(Superblocks, ReportsDamageOnlyAfterTwoEqualReadings) {
   Slots slots;
   slots.put_both(5).tear(1, 0).tear(1, 1);
@@ -146,7 +146,7 @@ TEST(Superblocks, ReportsDamageOnlyAfterTwoEqualReadings) {
   EXPECT_EQ(generation_of(must(read_superblocks(slots.storage(), kUuid)).winner()), 5U);
 }
 
-// spec: format.md#reading rule 2
+// spec: commit.md#reading rule 2
 TEST(Superblocks, TellsACopyThatCannotBeReadFromAnInvalidOne) {
   Slots slots;
   slots.put_both(4).put_both(5);
@@ -188,7 +188,7 @@ std::vector<std::string> settle(Slots& slots) {
   return steps;
 }
 
-// spec: format.md#commit rule 2
+// spec: commit.md#commit rule 2
 TEST(Superblocks, RewritesOneCopyAtATime) {
   Slots slots;
   slots.put_both(4).put_both(5);
@@ -231,7 +231,7 @@ TEST(Superblocks, ClearsTheOtherSlotWhenThereWasOneCommit) {
   EXPECT_THAT(settle(slots), ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0", "sync"));
 }
 
-// spec: format.md#rollback rule 4
+// spec: commit.md#rollback rule 4
 TEST(Superblocks, PutsATombstoneIntoALostSlotBeforeAnythingElse) {
   Slots slots;
   slots.put_both(5).tear(0, 0).tear(0, 1);
@@ -254,7 +254,7 @@ TEST(Superblocks, RaisesThePassOfBothCopiesTheSecondByOneMore) {
   EXPECT_EQ(set.copies[1][1].superblock.pass, 5U);
 }
 
-// spec: format.md#commit rule 1
+// spec: commit.md#commit rule 1
 TEST(Superblocks, RefusesToSettleOthersThanTheOpenedOnes) {
   for (const std::uint64_t generation : {3UL, 5UL, 6UL}) {
     Slots slots;

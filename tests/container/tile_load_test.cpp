@@ -86,7 +86,7 @@ TEST(TileLoader, AcceptsTreesOfEveryShape) {
   }
 }
 
-// spec: format.md#tiled-segments rule 1
+// spec: container.md#tiled-segments rule 1
 TEST(TileLoader, RejectsARootThatIsNoNode) {
   CraftedTree tree;
   EXPECT_EQ(tree.verdict(tree.write(Bytes(8), 1)), "the length of a tile node is out of range");
@@ -97,7 +97,7 @@ TEST(TileLoader, RejectsARootThatIsNoNode) {
   EXPECT_EQ(zeros.verdict(zeros.write(Bytes(72), 1)), "the magic number of a tile node is wrong");
 }
 
-// spec: format.md#tiled-segments rule 6
+// spec: container.md#tiled-segments rule 6
 TEST(TileLoader, RejectsALevelThatDoesNotFitItsPlace) {
   const std::string wrong = "a tile node is of another level than its place asks for";
   CraftedTree flat;
@@ -108,7 +108,7 @@ TEST(TileLoader, RejectsALevelThatDoesNotFitItsPlace) {
   EXPECT_EQ(deep.verdict(deep.node(1, {left, deep.leaf(1)})), wrong);
 }
 
-// spec: format.md#tiled-segments rule 7
+// spec: container.md#tiled-segments rule 7
 TEST(TileLoader, RejectsNodesThatAreNotFull) {
   CraftedTree tree;
   const auto left = tree.leaf(63);
@@ -135,7 +135,7 @@ TEST(TileLoader, EndsAtOnceInATreeThatUnfolds) {
   EXPECT_EQ(tree.verdict(node), "two extents overlap");
 }
 
-// spec: format.md#directory rule 10
+// spec: container.md#directory rule 10
 TEST(TileLoader, RejectsTilesThatShareAPlace) {
   CraftedTree same;
   auto twin = same.tile();
@@ -148,7 +148,7 @@ TEST(TileLoader, RejectsTilesThatShareAPlace) {
   EXPECT_EQ(others.verdict(others.node(0, {stolen})), "two extents overlap");
 }
 
-// spec: format.md#directory rule 15
+// spec: container.md#directory rule 15
 TEST(TileLoader, RejectsRunIdsThatAreGivenTwice) {
   CraftedTree tree;
   auto tiles = tree.tiles(2);
@@ -160,7 +160,7 @@ TEST(TileLoader, RejectsRunIdsThatAreGivenTwice) {
   EXPECT_EQ(others.verdict(others.node(0, {tile})), "two runs have the same id");
 }
 
-// spec: format.md#tiled-segments rule 5
+// spec: container.md#tiled-segments rule 5
 TEST(TileLoader, RejectsReferencesOutOfRange) {
   const auto verdict = [](const std::function<void(RunRef&)>& change) {
     CraftedTree tree;

@@ -93,7 +93,7 @@ class TiledTest : public ::testing::Test {
   std::vector<std::uint64_t> seeds_;
 };
 
-// spec: format.md#tiled-segments rule 7
+// spec: container.md#tiled-segments rule 7
 TEST_F(TiledTest, KeepsAnyNumberOfTiles) {
   for (const std::uint64_t count : {1U, 2U, 63U, 64U, 65U, 128U, 129U, 4096U, 4097U, 4200U}) {
     const SegmentId id = add_tiles(*writer_, pages_, count);
@@ -311,7 +311,7 @@ TEST_F(TiledTest, ReportsADamagedTileWhenItIsTouched) {
             Errc::kChunkDamaged);
 }
 
-// spec: format.md#record-tiles rule 9
+// spec: pages.md#record-tiles rule 9
 TEST_F(TiledTest, LooksAtTheTilesInDeepVerification) {
   auto tiles = TileWriter::create(*writer_, SegmentKind::kPageRecords, pages_);
   write_tile(tiles, 0, 1, format::kTilePagesMax);

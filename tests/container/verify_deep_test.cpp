@@ -67,7 +67,7 @@ TEST(VerifyDeep, FindsNothingInAWholeDrum) {
   EXPECT_EQ(report.checked_segments, 6U);
 }
 
-// spec: format.md#segments rule 1
+// spec: container.md#segments rule 1
 TEST(VerifyDeep, ComparesRecordCounts) {
   EXPECT_THAT(fault([](DrumSample& sample) {
                 sample.segments[kKeyLog].record_counts = {9, 11};
@@ -75,7 +75,7 @@ TEST(VerifyDeep, ComparesRecordCounts) {
               HasSubstr("another number of records than the directory says"));
 }
 
-// spec: format.md#drum rule 2
+// spec: drum.md#drum rule 2
 TEST(VerifyDeep, ReportsADrumThatBreaksItsRules) {
   EXPECT_THAT(fault([](DrumSample& sample) { sample.table.key_bytes = 12; }),
               HasSubstr("key length"));
@@ -83,7 +83,7 @@ TEST(VerifyDeep, ReportsADrumThatBreaksItsRules) {
               HasSubstr("keys have another length"));
 }
 
-// spec: format.md#drum rule 9
+// spec: drum.md#drum rule 9
 TEST(VerifyDeep, MissesASegmentThatIsNamed) {
   EXPECT_THAT(fault([](DrumSample& sample) { sample.table.buckets[1].partition = {999}; }),
               HasSubstr("names a segment that does not exist"));
@@ -116,7 +116,7 @@ TEST(VerifyDeep, ComparesOwners) {
               HasSubstr("belongs to another drum than the one that names it"));
 }
 
-// spec: format.md#drum rule 10
+// spec: drum.md#drum rule 10
 TEST(VerifyDeep, ComparesKeyCounts) {
   EXPECT_THAT(fault([](DrumSample& sample) { sample.table.buckets[0].key_count = 1501; }),
               HasSubstr("another number of keys than its bucket"));
@@ -132,7 +132,7 @@ TEST(VerifyDeep, ComparesResultCounts) {
               HasSubstr("another number of records than its consumer"));
 }
 
-// spec: format.md#drum rule 11
+// spec: drum.md#drum rule 11
 TEST(VerifyDeep, FindsKeysOutsideTheirBucket) {
   EXPECT_THAT(fault([](DrumSample& sample) { sample.table.buckets[1].first_key = kSplit + 1; }),
               HasSubstr("outside the range of its bucket"));
@@ -142,7 +142,7 @@ TEST(VerifyDeep, FindsKeysOutsideTheirBucket) {
               HasSubstr("outside the range of its bucket"));
 }
 
-// spec: format.md#drum rule 12
+// spec: drum.md#drum rule 12
 TEST(VerifyDeep, ComparesValueLengths) {
   EXPECT_THAT(fault([](DrumSample& sample) {
                 sample.segments[kPartition1].payloads[0] =
@@ -156,7 +156,7 @@ TEST(VerifyDeep, ComparesValueLengths) {
               HasSubstr("values have another length"));
 }
 
-// spec: format.md#drum rule 13
+// spec: drum.md#drum rule 13
 TEST(VerifyDeep, FindsSequenceNumbersOfTheFuture) {
   EXPECT_THAT(fault([](DrumSample& sample) { sample.table.next_sequence = 69; }),
               HasSubstr("not below next_sequence"));
@@ -169,7 +169,7 @@ TEST(VerifyDeep, FindsSequenceNumbersThatDoNotAscend) {
               HasSubstr("do not ascend from run to run"));
 }
 
-// spec: format.md#drum rule 13
+// spec: drum.md#drum rule 13
 TEST(VerifyDeep, FindsSequenceNumbersThatTwoBucketsHave) {
   const auto with_run_in_bucket_0 = [](std::uint64_t first_sequence) {
     return [=](DrumSample& sample) {
@@ -191,7 +191,7 @@ TEST(VerifyDeep, FindsSequenceNumbersThatTwoBucketsHave) {
   }
 }
 
-// spec: format.md#drum rule 14
+// spec: drum.md#drum rule 14
 TEST(VerifyDeep, FindsUnknownConsumers) {
   EXPECT_THAT(fault([](DrumSample& sample) {
                 sample.segments[kKeyLog].payloads[1] =
@@ -207,7 +207,7 @@ TEST(VerifyDeep, FindsAnswersForAnotherConsumer) {
               HasSubstr("answers for another consumer"));
 }
 
-// spec: format.md#request-runs rule 8
+// spec: drum.md#request-runs rule 8
 TEST(VerifyDeep, FindsAnAuxiliaryRunWithoutItsKeyRun) {
   EXPECT_THAT(fault([](DrumSample& sample) { sample.segments[kAuxLog].run_ids[0].value += 2; }),
               HasSubstr("has no key run"));
@@ -221,7 +221,7 @@ TEST(VerifyDeep, ComparesAuxiliaryRunsWithTheirKeyRuns) {
               HasSubstr("another number of records than its key run"));
 }
 
-// spec: format.md#partition rule 1
+// spec: drum.md#partition rule 1
 TEST(VerifyDeep, ReportsABrokenFooterAtItsPlace) {
   const auto report = verified(
       [](DrumSample& sample) { sample.segments[kPartition1].payloads[0].back() ^= std::byte{1}; });
@@ -234,7 +234,7 @@ std::uint64_t blocks_end(const Bytes& partition) {
   return format::load<std::uint64_t>(partition.data() + partition.size() - 64 + 16);
 }
 
-// spec: format.md#partition rule 6
+// spec: drum.md#partition rule 6
 TEST(VerifyDeep, ComparesBlocksWithTheIndex) {
   EXPECT_THAT(fault([](DrumSample& sample) {
                 Bytes& payload = sample.segments[kPartition0].payloads[0];
@@ -245,7 +245,7 @@ TEST(VerifyDeep, ComparesBlocksWithTheIndex) {
               HasSubstr("does not end where the index says"));
 }
 
-// spec: format.md#partition rule 8
+// spec: drum.md#partition rule 8
 TEST(VerifyDeep, ComparesFirstKeysWithTheIndex) {
   EXPECT_THAT(fault([](DrumSample& sample) {
                 Bytes& payload = sample.segments[kPartition0].payloads[0];
@@ -282,7 +282,7 @@ TEST(VerifyDeep, ComparesTheKeysOfAllBlocksWithTheFooter) {
               HasSubstr("another number of keys than its footer says"));
 }
 
-// spec: format.md#request-runs rule 4
+// spec: drum.md#request-runs rule 4
 TEST(VerifyDeep, ReportsARunThatBreaksItsRules) {
   EXPECT_THAT(
       fault([](DrumSample& sample) { sample.segments[kKeyLog].payloads[0][32] = std::byte{3}; }),
@@ -295,7 +295,7 @@ TEST(VerifyDeep, ReportsARunThatBreaksItsRules) {
       HasSubstr("result run"));
 }
 
-// spec: format.md#checksum-tree rule 3
+// spec: container.md#checksum-tree rule 3
 TEST(VerifyDeep, FindsPaddingThatIsNotZero) {
   const ContainerStore store;
   const auto writer = store.writer();
@@ -372,7 +372,7 @@ std::string counted(std::initializer_list<std::uint64_t> counts) {
   return kinds;
 }
 
-// spec: format.md#segments rule 1
+// spec: container.md#segments rule 1
 TEST(VerifyDeep, ComparesRecordCountsInEachGeneration) {
   EXPECT_EQ(counted({1500, 1500}), "");
   EXPECT_EQ(counted({1500, 1499}), "ddd") << "of the run's end, of the run, of the bucket";

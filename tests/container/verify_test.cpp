@@ -150,7 +150,7 @@ TEST_F(VerifyTest, ReportsOneTornCopyAsReducedRedundancy) {
   }
 }
 
-// spec: format.md#superblock states
+// spec: container.md#superblock states
 TEST_F(VerifyTest, ReportsASlotWithoutAValidCopyAsDamage) {
   for (const std::uint64_t offset : kSuperblockOffsets[0]) flip(offset + 40);
   const auto report = store_.verified();

@@ -90,7 +90,7 @@ TEST(WriterError, RefusesAStoreWithoutIds) {
   EXPECT_TRUE(store.try_reader());
 }
 
-// spec: format.md#commit rules 6 to 9
+// spec: commit.md#commit rules 6 to 9
 TEST(WriterOrder, KeepsTheStepsOfACommit) {
   RecordedStore recorded;
   const auto writer = recorded.writer();
@@ -102,7 +102,7 @@ TEST(WriterOrder, KeepsTheStepsOfACommit) {
               ElementsAre("data", "sync", "slot 1.0", "sync", "slot 1.1"));
 }
 
-// spec: format.md#commit rule 2
+// spec: commit.md#commit rule 2
 TEST(WriterOrder, SettlesBeforeItsFirstWrite) {
   RecordedStore recorded;
   const auto writer = recorded.writer();
@@ -124,7 +124,7 @@ TEST(WriterOrder, SettlesOnce) {
               ElementsAre("data", "sync", "slot 0.0", "sync", "slot 0.1"));
 }
 
-// spec: format.md#commit rule 5
+// spec: commit.md#commit rule 5
 TEST(WriterOrder, AllocatesBeforeItWrites) {
   RecordedStore recorded;
   const auto writer = recorded.writer();
@@ -145,7 +145,7 @@ TEST(WriterOrder, AllocatesBeforeItWrites) {
   }
 }
 
-// spec: format.md#commit rule 4
+// spec: commit.md#commit rule 4
 TEST(WriterError, RefusesToWriteWhileALostGenerationIsPinned) {
   RecordedStore recorded;
   const auto reader = recorded.store.storage(OpenMode::kRead);
@@ -156,7 +156,7 @@ TEST(WriterError, RefusesToWriteWhileALostGenerationIsPinned) {
   EXPECT_EQ(must(writer->commit(true)).value, 3U);
 }
 
-// spec: format.md#commit rule 1
+// spec: commit.md#commit rule 1
 TEST(WriterError, RefusesAFileThatShowsAnotherGenerationByNow) {
   RecordedStore recorded;
   const auto writer = recorded.writer();
@@ -168,7 +168,7 @@ TEST(WriterError, RefusesAFileThatShowsAnotherGenerationByNow) {
   EXPECT_TRUE(writer->poisoned());
 }
 
-// spec: format.md#commit rule 11
+// spec: commit.md#commit rule 11
 TEST(WriterError, StaysPoisonedAfterAFailedSync) {
   for (const std::uint64_t nth : {1UL, 2UL}) {
     RecordedStore recorded;
@@ -183,7 +183,7 @@ TEST(WriterError, StaysPoisonedAfterAFailedSync) {
   }
 }
 
-// spec: format.md#commit rule 10
+// spec: commit.md#commit rule 10
 TEST(WriterError, KeepsItsChangesWhenThereIsNoSpace) {
   RecordedStore recorded;
   const auto writer = recorded.writer();

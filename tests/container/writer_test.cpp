@@ -127,7 +127,7 @@ TEST(Writer, PublishesNoTwoSegmentsOfOneName) {
   EXPECT_EQ(store.reader()->directory().find_named(SegmentKind::kDrum, "web")->id, second);
 }
 
-// spec: format.md#directory rule 4
+// spec: container.md#directory rule 4
 TEST(Writer, NeverGivesAnIdTwice) {
   const ContainerStore store;
   auto writer = store.writer();
@@ -144,7 +144,7 @@ TEST(Writer, NeverGivesAnIdTwice) {
   EXPECT_EQ(again->new_run_ids(1).value, next_run.value + 3);
 }
 
-// spec: format.md#extents rule 6
+// spec: container.md#extents rule 6
 TEST(Writer, KeepsTheBirthOfWhatStays) {
   const ContainerStore store;
   const auto writer = store.writer();
@@ -158,7 +158,7 @@ TEST(Writer, KeepsTheBirthOfWhatStays) {
   EXPECT_THAT(std::vector({runs[0].born, runs[1].born}), ElementsAre(Generation{2}, Generation{3}));
 }
 
-// spec: format.md#extents rule 1
+// spec: container.md#extents rule 1
 TEST(Writer, ListsWhatItRetires) {
   const ContainerStore store;
   const auto writer = store.writer();
@@ -207,7 +207,7 @@ TEST(Writer, ReusesSpaceOfUnpinnedGenerations) {
   EXPECT_EQ(store.size_bytes(), size);
 }
 
-// spec: format.md#extents rule 5
+// spec: container.md#extents rule 5
 TEST(Writer, NeverWritesWhereTwoGenerationsLive) {
   const ContainerStore store;
   Recorder recorder(store.file());

@@ -130,7 +130,7 @@ TEST(DrumCursorDamage, RefusesAuxiliariesWithAnotherCount) {
   EXPECT_EQ(must(pending_at(sample.view(), 1, 9, 1)).at(0).index, 9U) << "the first run has none";
 }
 
-// An auxiliary log may have no runs: then all auxiliaries are empty (format.md#drum).
+// An auxiliary log may have no runs: then all auxiliaries are empty (drum.md#drum).
 TEST(DrumCursorDamage, ReadsRequestsBesideAnAuxiliaryLogWithoutRuns) {
   const Sample sample([](DrumSample& made) {
     made.segments[kAuxLog].payloads.clear();

@@ -95,7 +95,7 @@ TEST_F(LostCommit, IsReadWhateverHappensToARangeOf28KiB) {
   }
 }
 
-// spec: format.md#rollback rule 6
+// spec: commit.md#rollback rule 6
 TEST_F(LostCommit, IsNotPublishedAfterAnotherProgramHasWritten) {
   set_slot(newest_, Bytes(after_.size()));
   Bytes written;
@@ -153,7 +153,7 @@ TEST_F(LostCommit, ComesBackWithoutAnySuperblock) {
   EXPECT_EQ(text_of(verified()), "");
 }
 
-// spec: format.md#rollback rule 4
+// spec: commit.md#rollback rule 4
 TEST_F(LostCommit, IsGivenUpByRollback) {
   set_slot(newest_, Bytes(after_.size()));
   EXPECT_EQ(must(container::rollback_damaged(storage(), fixed_time())).value, newest_ + 1);
@@ -164,7 +164,7 @@ TEST_F(LostCommit, IsGivenUpByRollback) {
   EXPECT_EQ(text_of(verified()), "");
 }
 
-// spec: format.md#rollback rules 2, 4
+// spec: commit.md#rollback rules 2, 4
 TEST_F(LostCommit, IsGivenUpWhenTheFileWasCutForIt) {
   {
     auto store = must(Store::open(storage()));
@@ -186,7 +186,7 @@ TEST_F(LostCommit, IsGivenUpWhenTheFileWasCutForIt) {
   EXPECT_EQ(text_of(verified()), "");
 }
 
-// spec: format.md#rollback rule 4
+// spec: commit.md#rollback rule 4
 TEST_F(LostCommit, KeepsItsNumberWhereverGivingItUpStops) {
   set_slot(newest_, Bytes(after_.size()));
   for (std::uint64_t nth = 1;; ++nth) {
@@ -204,7 +204,7 @@ TEST_F(LostCommit, KeepsItsNumberWhereverGivingItUpStops) {
   }
 }
 
-// spec: format.md#rollback rule 5
+// spec: commit.md#rollback rule 5
 TEST_F(LostCommit, IsNotPublishedUnlessItIsWhole) {
   const Bytes whole = after_;
   const auto directory = ContainerStore(after_).reader()->directory().live_extents();
@@ -222,7 +222,7 @@ TEST_F(LostCommit, IsNotPublishedUnlessItIsWhole) {
   }
 }
 
-// spec: format.md#rollback rule 5
+// spec: commit.md#rollback rule 5
 TEST_F(LostCommit, IsNotReplacedByAnOlderOneWhenItIsDamaged) {
   const Extent lost = root();
   for (const std::uint64_t generation : {newest_ - 1, newest_}) {
@@ -238,7 +238,7 @@ TEST_F(LostCommit, IsNotReplacedByAnOlderOneWhenItIsDamaged) {
   }
 }
 
-// spec: format.md#superblock states
+// spec: container.md#superblock states
 TEST_F(LostCommit, IsNamedWhenItWasTheFirst) {
   file_ = ContainerStore(64 * kMiB).file();
   EXPECT_EQ(add_keys(0, 10, false), 2U);
@@ -251,7 +251,7 @@ TEST_F(LostCommit, IsNamedWhenItWasTheFirst) {
   EXPECT_EQ(text_of(verified()), "");
 }
 
-// spec: format.md#superblock states
+// spec: container.md#superblock states
 TEST_F(LostCommit, IsNamedWhenItsSlotWasSetBackFurther) {
   const Bytes three_before = before_;
   load(after_);

@@ -171,7 +171,7 @@ TEST(UrlSeen, RefusesANormalizerWhoseNameIsNotValid) {
   EXPECT_EQ(code_of(Drum<std::uint64_t>::open(*store, "numbers", options)), Errc::kInvalidArgument);
 }
 
-// spec: format.md#url-keys rule 12
+// spec: urls.md#url-keys rule 12
 TEST(UrlSeen, MakesTheKeysThatItsDrumHas) {
   MemoryStore store;
   struct Case {

@@ -53,7 +53,7 @@ std::set<std::uint64_t> shared(const Columns& columns) {
   return must(columns.shared());
 }
 
-// spec: format.md#drum rule 13
+// spec: drum.md#drum rule 13
 TEST(VerifySequences, FindsANumberOfTwoLogs) {
   Columns columns;
   columns.add(1, {5, 8, 20});

@@ -134,7 +134,7 @@ Bytes block_of(std::initializer_list<unsigned> bytes) {
   return block;
 }
 
-// spec: format.md#auxiliary-blocks rule 13
+// spec: drum.md#auxiliary-blocks rule 13
 TEST(AuxBlocks, RejectSequencesThatBreakTheRules) {
   // "a", then 1 byte before it 4 + 15 + 10 times, then "bcdef": 35 bytes.
   EXPECT_EQ(verdict_of(block_of({0x1F, 'a', 1, 0, 10, 0x50, 'b', 'c', 'd', 'e', 'f'}), 35), kValid);

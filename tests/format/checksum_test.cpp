@@ -62,7 +62,7 @@ bool verify(const Bytes& extent, std::uint64_t payload_bytes, std::uint64_t chec
   return true;
 }
 
-// spec: format.md#checksums rule 2
+// spec: container.md#checksum-tree rule 2
 TEST(ChecksumTree, MakesTheExtentAsLongAsItsPartsUpToTheUnit) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
@@ -107,7 +107,7 @@ TEST(ChecksumTree, CoversALongLevelByAnother) {
             checksum(std::span(tail.bytes).subspan(kChunks * 8), chunk_seed(kRun, 2, 0)));
 }
 
-// spec: format.md#checksums rule 4
+// spec: container.md#checksum-tree rule 4
 TEST(ChecksumTree, NoticesEverySingleByte) {
   const std::size_t length = 2 * kChunkBytes - 3000;
   const Sealed sealed = seal(pattern(length), kRun);
@@ -119,7 +119,7 @@ TEST(ChecksumTree, NoticesEverySingleByte) {
   }
 }
 
-// spec: format.md#checksums rule 3
+// spec: container.md#checksum-tree rule 3
 TEST(ChecksumTree, NoticesPaddingBehindTheLastLevel) {
   Sealed sealed = seal(pattern(100), kRun);
   sealed.extent[sealed.extent.size() - sizeof(RunEnd) - 1] = std::byte{1};

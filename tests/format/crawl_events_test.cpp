@@ -49,7 +49,7 @@ Bytes framed(const Words& segment) {
   return message;
 }
 
-/// Pointers as in the table of spec/format.md, "Event runs"; `target` from the next word on.
+/// Pointers as in the table of spec/events.md, "Event runs"; `target` from the next word on.
 std::uint64_t to_struct(std::uint32_t target, std::uint64_t data, std::uint64_t pointers) {
   return std::uint64_t{target} << 2 | data << 32 | pointers << 48;
 }
@@ -170,7 +170,7 @@ Bytes one_page() {
   return message_of({event});
 }
 
-// spec: format.md#event-runs rule 5
+// spec: events.md#event-runs rule 5
 TEST(EventBatch, RejectsFieldsOutOfRange) {
   const auto verdict = [](std::size_t offset, auto value) {
     return parsed(with(one_page(), kEventAt + offset, value)).text;
@@ -186,7 +186,7 @@ TEST(EventBatch, RejectsFieldsOutOfRange) {
   EXPECT_EQ(verdict(0, std::uint16_t{5}), "accepted");
 }
 
-// spec: format.md#event-runs rule 6
+// spec: events.md#event-runs rule 6
 TEST(EventBatch, RejectsLinksOfKindsThatHaveNone) {
   for (std::uint16_t kind = 1; kind <= 3; ++kind) {
     EXPECT_EQ(parsed(with(one_page(), kEventAt, kind)).text, "an event of its kind has no links");
@@ -266,7 +266,7 @@ TEST(EventBatch, KeepsTheRulesUnderRandomDamage) {
   }
 }
 
-// spec: format.md#event-runs rule 4
+// spec: events.md#event-runs rule 4
 TEST(EventBatch, RejectsMoreThanItsWordsCanHold) {
   const std::uint64_t many = (1u << 29) - 1;
   const Bytes of_no_bytes = framed({to_struct(0, 0, 1), to_list(0, kComposite, 0), many << 2});

@@ -83,7 +83,7 @@ TEST(SegmentTable, HoldsALogOf256RunsIn16KiB) {
   EXPECT_TRUE(parse_table(bytes, kLimits));
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(SegmentTable, RejectsWhatIsNoFlatBuffer) {
   constexpr auto kText = "a table is not a FlatBuffer of its schema";
   EXPECT_EQ(text_of(parse_table({}, kLimits)), kText);
@@ -91,7 +91,7 @@ TEST(SegmentTable, RejectsWhatIsNoFlatBuffer) {
   EXPECT_EQ(text_of(parse_table(Bytes(64, std::byte{0xFF}), kLimits)), kText);
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(SegmentTable, SurvivesEverySingleByteChange) {
   const Bytes whole = encode_table(valid_segments());
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -104,7 +104,7 @@ TEST(SegmentTable, SurvivesEverySingleByteChange) {
   }
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(SegmentTable, RejectsSharedParts) {
   Segments segments;
   for (std::uint64_t id = 1; id <= 3; ++id) {
@@ -127,12 +127,12 @@ TEST(SegmentTable, RejectsSharedParts) {
   EXPECT_EQ(text_of(parse_table(bytes, kLimits)), "parts of a table overlap");
 }
 
-// spec: format.md#directory rule 2
+// spec: container.md#directory rule 2
 TEST(SegmentTable, RejectsMoreThan16KiB) {
   EXPECT_EQ(text_of(parse_table(Bytes(kTableBytesMax + 8), kLimits)), "a table is too long");
 }
 
-// spec: format.md#directory rule 5
+// spec: container.md#directory rule 5
 TEST(SegmentTable, RejectsMoreThan128Segments) {
   Segments segments;
   for (std::uint64_t id = 1; id <= kTableSegmentsMax; ++id) {
@@ -149,7 +149,7 @@ TEST(SegmentTable, RejectsMoreThan128Segments) {
   EXPECT_EQ(text_of(parse_table(bytes, kLimits)), "a table is not a FlatBuffer of its schema");
 }
 
-// spec: format.md#directory rule 6
+// spec: container.md#directory rule 6
 TEST(SegmentTable, RejectsIdsThatDoNotAscend) {
   constexpr auto kText = "segments are not in ascending order of ids";
   EXPECT_EQ(verdict_after([](auto& segments) { segments[0].id = {0}; }), kText);
@@ -157,7 +157,7 @@ TEST(SegmentTable, RejectsIdsThatDoNotAscend) {
   EXPECT_EQ(verdict_after([](auto& segments) { std::swap(segments[1], segments[2]); }), kText);
 }
 
-// spec: format.md#directory rule 8
+// spec: container.md#directory rule 8
 TEST(SegmentTable, RejectsRunsOutsideTheData) {
   constexpr auto kText = "an extent lies outside the data";
   EXPECT_EQ(verdict_after([](auto& s) { s[1].runs[0].offset_bytes = kHighWater; }), kText);
@@ -165,20 +165,20 @@ TEST(SegmentTable, RejectsRunsOutsideTheData) {
   EXPECT_EQ(verdict_after([](auto& s) { s[1].runs[0].payload_bytes = kHighWater; }), kText);
 }
 
-// spec: format.md#directory rule 8
+// spec: container.md#directory rule 8
 TEST(SegmentTable, RejectsRunsThatAreNotAligned) {
   EXPECT_EQ(verdict_after([](auto& s) { s[1].runs[0].offset_bytes += 512; }),
             "an extent is not aligned to the unit");
 }
 
-// spec: format.md#directory rule 9
+// spec: container.md#directory rule 9
 TEST(SegmentTable, RejectsRunsBornOutsideOfTime) {
   constexpr auto kText = "an extent is born outside of time";
   EXPECT_EQ(verdict_after([](auto& s) { s[1].runs[0].born = {0}; }), kText);
   EXPECT_EQ(verdict_after([](auto& s) { s[1].runs[0].born = {11}; }), kText);
 }
 
-// spec: format.md#directory rule 11
+// spec: container.md#directory rule 11
 TEST(SegmentTable, RejectsUnknownKinds) {
   constexpr auto kText = "the kind of a segment is unknown";
   for (const int kind : {0, 23, 65'535}) {
@@ -187,7 +187,7 @@ TEST(SegmentTable, RejectsUnknownKinds) {
   }
 }
 
-// spec: format.md#directory rule 11
+// spec: container.md#directory rule 11
 TEST(SegmentTable, RejectsAStorageClassThatIsNotTheKinds) {
   constexpr auto kText = "the storage class of a segment is not that of its kind";
   EXPECT_EQ(verdict_after([](auto& s) { s[1].storage_class = StorageClass::kLog; }), kText);
@@ -195,7 +195,7 @@ TEST(SegmentTable, RejectsAStorageClassThatIsNotTheKinds) {
   EXPECT_EQ(verdict_after([](auto& s) { s[2].storage_class = StorageClass{3}; }), kText);
 }
 
-// spec: format.md#directory rule 12
+// spec: container.md#directory rule 12
 TEST(SegmentTable, RejectsAnOwnerThatDoesNotFitTheKind) {
   constexpr auto kText = "the owner of a segment is not what its kind asks for";
   EXPECT_EQ(verdict_after([](auto& s) { s[0].owner = {1}; }), kText);
@@ -203,21 +203,21 @@ TEST(SegmentTable, RejectsAnOwnerThatDoesNotFitTheKind) {
   EXPECT_EQ(verdict_after([](auto& s) { s[1].owner = s[1].id; }), kText);
 }
 
-// spec: format.md#directory rule 13
+// spec: container.md#directory rule 13
 TEST(SegmentTable, RejectsNamesThatAreNotValid) {
   constexpr auto kText = "the name of a segment is not valid";
   EXPECT_EQ(verdict_after([](auto& s) { s[0].name = "a\n"; }), kText);
   EXPECT_EQ(verdict_after([](auto& s) { s[0].name = std::string(256, 'a'); }), kText);
 }
 
-// spec: format.md#directory rule 13
+// spec: container.md#directory rule 13
 TEST(SegmentTable, RejectsOwnersWithoutANameAndOthersWithOne) {
   constexpr auto kText = "a segment that owns others has no name, or one that is owned has one";
   EXPECT_EQ(verdict_after([](auto& s) { s[0].name.clear(); }), kText);
   EXPECT_EQ(verdict_after([](auto& s) { s[3].name = "log"; }), kText);
 }
 
-// spec: format.md#directory rule 14
+// spec: container.md#directory rule 14
 TEST(SegmentTable, RejectsRunCountsOutOfRange) {
   constexpr auto kText = "the run count of a segment is out of range";
   EXPECT_EQ(verdict_after([](auto& s) { s[1].runs.clear(); }), kText);
@@ -230,14 +230,14 @@ TEST(SegmentTable, RejectsRunCountsOutOfRange) {
             kText);
 }
 
-// spec: format.md#directory rule 15
+// spec: container.md#directory rule 15
 TEST(SegmentTable, RejectsRunIdsThatDoNotAscend) {
   constexpr auto kText = "runs are not in ascending order of run ids";
   EXPECT_EQ(verdict_after([](auto& s) { s[0].runs[0].run_id = {0}; }), kText);
   EXPECT_EQ(verdict_after([](auto& s) { s[2].runs[1].run_id = s[2].runs[0].run_id; }), kText);
 }
 
-// spec: format.md#directory rule 16
+// spec: container.md#directory rule 16
 TEST(SegmentTable, RejectsPayloadLengthsOutOfRange) {
   constexpr auto kText = "the length of a payload is out of range";
   EXPECT_EQ(verdict_after([](auto& s) { s[1].runs[0].payload_bytes = 0; }), kText);

@@ -84,7 +84,7 @@ TEST(DirectoryRoot, SaysWhereTheBrokenPieceLies) {
   EXPECT_EQ(root.error().offset, kDataStart);
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(DirectoryRoot, RejectsEveryTruncation) {
   const Bytes whole = encode_root(valid_root());
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -95,7 +95,7 @@ TEST(DirectoryRoot, RejectsEveryTruncation) {
   }
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(DirectoryRoot, RejectsAVectorThatIsNotAligned) {
   Bytes bytes = encode_root(valid_root());
   // The vector of table references, found by its first element; moved 4 bytes to the front.
@@ -108,25 +108,25 @@ TEST(DirectoryRoot, RejectsAVectorThatIsNotAligned) {
   EXPECT_EQ(text_of(parse_root(bytes, kLimits)), "a vector is not aligned");
 }
 
-// spec: format.md#directory rule 2
+// spec: container.md#directory rule 2
 TEST(DirectoryRoot, RejectsMoreThan64MiB) {
   EXPECT_EQ(text_of(parse_root(Bytes(kRootBytesMax + 8), kLimits)),
             "the directory root is too long");
 }
 
-// spec: format.md#directory rule 3
+// spec: container.md#directory rule 3
 TEST(DirectoryRoot, RejectsAnotherGeneration) {
   EXPECT_EQ(verdict_after([](auto& root) { root.generation = {9}; }),
             "the directory root is of another generation");
 }
 
-// spec: format.md#directory rule 18
+// spec: container.md#directory rule 18
 TEST(DirectoryRoot, RejectsAGenerationThatWasTakenBackBeforeItWasMade) {
   EXPECT_EQ(verdict_after([](auto& root) { root.taken_back = {10}; }),
             "a generation was taken back that had not been made");
 }
 
-// spec: format.md#directory rule 4
+// spec: container.md#directory rule 4
 TEST(DirectoryRoot, RejectsANextIdOfZero) {
   EXPECT_EQ(verdict_after([](auto& root) { root.next_run_id = 0; }), "the next id is zero");
   EXPECT_EQ(verdict_after([](auto& root) {
@@ -136,14 +136,14 @@ TEST(DirectoryRoot, RejectsANextIdOfZero) {
             "the next id is zero");
 }
 
-// spec: format.md#directory rule 5
+// spec: container.md#directory rule 5
 TEST(DirectoryRoot, RejectsASegmentCountOutOfRange) {
   constexpr auto kText = "the segment count of a table is out of range";
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[0].segment_count = 0; }), kText);
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[1].segment_count = 129; }), kText);
 }
 
-// spec: format.md#directory rule 6
+// spec: container.md#directory rule 6
 TEST(DirectoryRoot, RejectsTablesThatOverlapInIds) {
   constexpr auto kText = "tables are not in ascending order of segment ids";
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[1].first_segment = {5}; }), kText);
@@ -151,14 +151,14 @@ TEST(DirectoryRoot, RejectsTablesThatOverlapInIds) {
   EXPECT_EQ(verdict_after([](auto& root) { std::swap(root.tables[0], root.tables[1]); }), kText);
 }
 
-// spec: format.md#directory rule 6
+// spec: container.md#directory rule 6
 TEST(DirectoryRoot, RejectsTablesBeyondTheNextSegmentId) {
   constexpr auto kText = "a segment id is not below next_segment_id";
   EXPECT_EQ(verdict_after([](auto& root) { root.next_segment_id = 99; }), kText);
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[1].first_segment = {~0ull}; }), kText);
 }
 
-// spec: format.md#directory rule 2
+// spec: container.md#directory rule 2
 TEST(DirectoryRoot, RejectsAPieceLengthOutOfRange) {
   constexpr auto kText = "the length of a table is out of range";
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[0].payload_bytes = 0; }), kText);
@@ -166,21 +166,21 @@ TEST(DirectoryRoot, RejectsAPieceLengthOutOfRange) {
   EXPECT_EQ(verdict_after([](auto& root) { root.held_tables[0].payload_bytes = 16'392; }), kText);
 }
 
-// spec: format.md#directory rule 7
+// spec: container.md#directory rule 7
 TEST(DirectoryRoot, RejectsAnEntryCountOutOfRange) {
   constexpr auto kText = "the entry count of a held table is out of range";
   EXPECT_EQ(verdict_after([](auto& root) { root.held_tables[0].entry_count = 0; }), kText);
   EXPECT_EQ(verdict_after([](auto& root) { root.held_tables[0].entry_count = 385; }), kText);
 }
 
-// spec: format.md#directory rule 8
+// spec: container.md#directory rule 8
 TEST(DirectoryRoot, RejectsExtentsThatAreNotAligned) {
   constexpr auto kText = "an extent is not aligned to the unit";
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[0].offset_bytes += 8; }), kText);
   EXPECT_EQ(verdict_after([](auto& root) { root.held[0].extent.length_bytes += 512; }), kText);
 }
 
-// spec: format.md#directory rule 8
+// spec: container.md#directory rule 8
 TEST(DirectoryRoot, RejectsExtentsOutsideTheData) {
   constexpr auto kText = "an extent lies outside the data";
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[0].offset_bytes = 77'824; }), kText);
@@ -192,7 +192,7 @@ TEST(DirectoryRoot, RejectsExtentsOutsideTheData) {
             kText);
 }
 
-// spec: format.md#directory rule 9
+// spec: container.md#directory rule 9
 TEST(DirectoryRoot, RejectsExtentsBornOutsideOfTime) {
   constexpr auto kText = "an extent is born outside of time";
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[0].born = {0}; }), kText);
@@ -200,14 +200,14 @@ TEST(DirectoryRoot, RejectsExtentsBornOutsideOfTime) {
   EXPECT_EQ(verdict_after([](auto& root) { root.held[0].born = {0}; }), kText);
 }
 
-// spec: format.md#directory rule 9
+// spec: container.md#directory rule 9
 TEST(DirectoryRoot, RejectsHeldExtentsRetiredOutsideOfTime) {
   constexpr auto kText = "a held extent is retired outside of time";
   EXPECT_EQ(verdict_after([](auto& root) { root.held[0].retired = {11}; }), kText);
   EXPECT_EQ(verdict_after([](auto& root) { root.held[0].born = {9}; }), kText);
 }
 
-// spec: format.md#directory rule 10
+// spec: container.md#directory rule 10
 TEST(DirectoryRoot, RejectsOverlappingExtents) {
   constexpr auto kText = "two extents overlap";
   EXPECT_EQ(verdict_after([](auto& root) { root.tables[1].offset_bytes = unit(1); }), kText);
@@ -231,26 +231,26 @@ TEST(HeldTable, FitsItsLimitWhenFull) {
   EXPECT_LE(encode_held_table(entries).size(), kTableBytesMax);
 }
 
-// spec: format.md#directory rule 2
+// spec: container.md#directory rule 2
 TEST(HeldTable, RejectsMoreThan16KiB) {
   EXPECT_EQ(text_of(parse_held_table(Bytes(kTableBytesMax + 8), kLimits)),
             "a held table is too long");
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(HeldTable, RejectsWhatIsNoFlatBuffer) {
   EXPECT_EQ(text_of(parse_held_table(Bytes(64), kLimits)),
             "a held table is not a FlatBuffer of its schema");
 }
 
-// spec: format.md#directory rule 9
+// spec: container.md#directory rule 9
 TEST(HeldTable, RejectsABrokenEntry) {
   const std::vector<HeldExtent> entries{{{unit(0), kUnitBytes}, {9}, {9}}};
   EXPECT_EQ(text_of(parse_held_table(encode_held_table(entries), kLimits)),
             "a held extent is retired outside of time");
 }
 
-// spec: format.md#directory rule 10
+// spec: container.md#directory rule 10
 TEST(Extents, AreDisjointInAnyOrder) {
   std::vector<Extent> extents{{unit(3), kUnitBytes}, {unit(0), 3 * kUnitBytes}};
   EXPECT_TRUE(check_disjoint(extents));
@@ -260,7 +260,7 @@ TEST(Extents, AreDisjointInAnyOrder) {
   EXPECT_EQ(overlap.error().offset, unit(2));
 }
 
-// spec: format.md#directory rule 10
+// spec: container.md#directory rule 10
 TEST(Extents, AreNotDisjointWhenEqual) {
   std::vector<Extent> extents{{unit(3), kUnitBytes}, {unit(3), kUnitBytes}};
   EXPECT_FALSE(check_disjoint(extents));

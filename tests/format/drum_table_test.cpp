@@ -78,7 +78,7 @@ TEST(DrumTable, TakesAnyThreshold) {
   }
 }
 
-// spec: format.md#drum rule 1
+// spec: drum.md#drum rule 1
 TEST(DrumTable, RejectsWhatIsNoFlatBuffer) {
   constexpr auto kText = "a drum is not a FlatBuffer of its schema";
   EXPECT_EQ(text_of(parse_drum_table({})), kText);
@@ -89,7 +89,7 @@ TEST(DrumTable, RejectsWhatIsNoFlatBuffer) {
   EXPECT_EQ(text_of(parse_drum_table(bytes)), kText);
 }
 
-// spec: format.md#drum rule 1
+// spec: drum.md#drum rule 1
 TEST(DrumTable, SurvivesEverySingleByteChange) {
   const Bytes whole = encode_drum_table(valid_table());
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -102,7 +102,7 @@ TEST(DrumTable, SurvivesEverySingleByteChange) {
   }
 }
 
-// spec: format.md#drum rule 2
+// spec: drum.md#drum rule 2
 TEST(DrumTable, RejectsKeysAndValuesItDoesNotKnow) {
   for (const std::uint16_t key_bytes : std::array<std::uint16_t, 4>{0, 7, 12, 24}) {
     EXPECT_EQ(verdict_after([=](auto& t) { t.key_bytes = key_bytes; }),
@@ -130,55 +130,55 @@ TEST(DrumTable, RejectsKeysAndValuesItDoesNotKnow) {
   EXPECT_EQ(verdict_after([](auto& t) { t.value_bytes = (1 << 24) + 1; }), kText);
 }
 
-// spec: format.md#drum rule 3
+// spec: drum.md#drum rule 3
 TEST(DrumTable, RejectsBucketCountsOutOfRange) {
   constexpr auto kText = "the number of buckets is out of range";
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets.clear(); }), kText);
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets.resize(kBucketsMax + 1); }), kText);
 }
 
-// spec: format.md#drum rule 3
+// spec: drum.md#drum rule 3
 TEST(DrumTable, RejectsFirstKeysThatDoNotAscendFromZero) {
   constexpr auto kText = "the first keys of the buckets do not ascend from zero";
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[0].first_key = 1; }), kText);
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[2].first_key = 1ull << 62; }), kText);
 }
 
-// spec: format.md#drum rule 4
+// spec: drum.md#drum rule 4
 TEST(DrumTable, RejectsKeysWithoutAPartitionAndTheOtherWayRound) {
   constexpr auto kText = "a bucket has keys but no partition, or the other way round";
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[0].partition = {0}; }), kText);
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[0].key_count = 0; }), kText);
 }
 
-// spec: format.md#drum rule 4
+// spec: drum.md#drum rule 4
 TEST(DrumTable, RejectsPendingRequestsWithoutALogAndTheOtherWayRound) {
   constexpr auto kText = "a bucket has pending requests but no key log, or the other way round";
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[1].key_log = {0}; }), kText);
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[1].pending_count = 0; }), kText);
 }
 
-// spec: format.md#drum rule 4
+// spec: drum.md#drum rule 4
 TEST(DrumTable, RejectsAnAuxiliaryLogWithoutAKeyLog) {
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[0].aux_log = {99}; }),
             "a bucket has an auxiliary log but no key log");
 }
 
-// spec: format.md#drum rule 5
+// spec: drum.md#drum rule 5
 TEST(DrumTable, RejectsConsumerIdsThatDoNotAscendFromZero) {
   constexpr auto kText = "the ids of the consumers do not ascend from zero";
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[0].id = {1}; }), kText);
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[1].id = {0}; }), kText);
 }
 
-// spec: format.md#drum rule 5
+// spec: drum.md#drum rule 5
 TEST(DrumTable, RejectsConsumerIdsOutOfRange) {
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[2].id = {16'384}; }),
             "the id of a consumer is out of range");
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers.clear(); }), "there is no consumer 0");
 }
 
-// spec: format.md#drum rule 2
+// spec: drum.md#drum rule 2
 TEST(DrumTable, RejectsNormalizersThatAreNotValid) {
   EXPECT_EQ(verdict_after([](auto& t) { t.normalizer = "a\n"; }),
             "the name of a normaliser is not valid");
@@ -188,26 +188,26 @@ TEST(DrumTable, RejectsNormalizersThatAreNotValid) {
             "keys that are not of URLs have a normaliser");
 }
 
-// spec: format.md#drum rule 6
+// spec: drum.md#drum rule 6
 TEST(DrumTable, RejectsConsumerNamesThatAreNotValid) {
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[1].name = "a\x7F"; }),
             "the name of a consumer is not valid");
 }
 
-// spec: format.md#drum rule 6
+// spec: drum.md#drum rule 6
 TEST(DrumTable, RejectsConsumersOfTheSameName) {
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[1].name = "last"; }),
             "two consumers have the same name");
 }
 
-// spec: format.md#drum rule 7
+// spec: drum.md#drum rule 7
 TEST(DrumTable, RejectsResultsWithoutALogAndTheOtherWayRound) {
   constexpr auto kText = "a consumer has results but no results log, or the other way round";
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[1].results = {0}; }), kText);
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[1].result_count = 0; }), kText);
 }
 
-// spec: format.md#drum rule 8
+// spec: drum.md#drum rule 8
 TEST(DrumTable, RejectsASegmentNamedTwice) {
   constexpr auto kText = "a segment is named twice";
   EXPECT_EQ(verdict_after([](auto& t) { t.buckets[2].partition = {10}; }), kText);

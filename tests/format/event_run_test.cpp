@@ -64,7 +64,7 @@ TEST(EventRun, ReturnsTheEventsOfAllMessages) {
   EXPECT_EQ(EventRunReader::open(payload)->record_count(), all.size());
 }
 
-// spec: format.md#event-runs rule 1
+// spec: events.md#event-runs rule 1
 TEST(EventRun, RejectsEveryCut) {
   const Bytes payload = run_of(6, message_of(sample_events()));
   for (std::size_t length = 0; length < payload.size(); ++length) {
@@ -73,7 +73,7 @@ TEST(EventRun, RejectsEveryCut) {
   EXPECT_EQ(read(joined(payload, Bytes(8))).text, "an event message has no root");
 }
 
-// spec: format.md#event-runs rule 2
+// spec: events.md#event-runs rule 2
 TEST(EventRun, RejectsAWrongHeader) {
   const Bytes payload = run_of(6, message_of(sample_events()));
   EXPECT_EQ(read(with(payload, 0, kEventRunMagic + 1)).text,
@@ -88,7 +88,7 @@ TEST(EventRun, RejectsAWrongHeader) {
   }
 }
 
-// spec: format.md#event-runs rule 3
+// spec: events.md#event-runs rule 3
 TEST(EventRun, RejectsMessagesWithoutEventsOrOfSeveralSegments) {
   const Bytes first = message_of(sample_events());
   const Events empty = read(run_of(6, joined(first, message_of({}))));

@@ -95,7 +95,7 @@ TEST(FlatbufferInput, AcceptsTheSamples) {
   EXPECT_EQ(pieces()[3].tables.size(), 3U);
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(FlatbufferInput, RejectsAVtableThatIsTooShort) {
   for (const Piece& piece : pieces()) {
     for (const std::size_t table : piece.tables) {
@@ -106,7 +106,7 @@ TEST(FlatbufferInput, RejectsAVtableThatIsTooShort) {
   }
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(FlatbufferInput, RejectsATableThatIsShorterThanItsFirstNumber) {
   for (const Piece& piece : pieces()) {
     for (const std::size_t table : piece.tables) {
@@ -120,7 +120,7 @@ TEST(FlatbufferInput, RejectsATableThatIsShorterThanItsFirstNumber) {
   }
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(FlatbufferInput, RejectsATableThatEndsOutside) {
   for (const Piece& piece : pieces()) {
     for (const std::size_t table : piece.tables) {
@@ -133,7 +133,7 @@ TEST(FlatbufferInput, RejectsATableThatEndsOutside) {
   }
 }
 
-// spec: format.md#directory rule 1
+// spec: container.md#directory rule 1
 TEST(FlatbufferInput, RejectsAnOffsetOfZeroInAVectorOfTables) {
   for (const Piece& piece : pieces()) {
     if (piece.elements == 0) continue;

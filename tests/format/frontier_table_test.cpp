@@ -111,7 +111,7 @@ const std::vector<Case> kCases = {
      [](FrontierTable& table) { table.pieces.resize(kRunsPerLogMax + 1); }},
 };
 
-/// spec: format.md#frontier-tables rules 2 to 6
+/// spec: frontier.md#frontier-tables rules 2 to 6
 TEST(FrontierTable, RefusesWhatBreaksARule) {
   for (const Case& each : kCases) {
     FrontierTable table = sample();
@@ -123,7 +123,7 @@ TEST(FrontierTable, RefusesWhatBreaksARule) {
   }
 }
 
-/// spec: format.md#frontier-tables rule 1
+/// spec: frontier.md#frontier-tables rule 1
 TEST(FrontierTable, RefusesBytesThatAreNoTable) {
   const auto bytes = encode_frontier_table(sample());
   for (std::size_t length = 0; length < bytes.size(); ++length) {

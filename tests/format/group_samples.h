@@ -61,7 +61,7 @@ inline Bytes group_run_of_block(std::uint16_t key_bytes, const Bytes& block) {
   return payload;
 }
 
-/// Payloads by name: what begins with "rule_N_" breaks rule N of format.md#group-runs, all others
+/// Payloads by name: what begins with "rule_N_" breaks rule N of frontier.md#group-runs, all others
 /// keep all rules. The library and spec/frontier_steps.py are both held to it.
 inline std::map<std::string, Bytes> sample_group_payloads() {
   using Header = format::GroupRunHeader;

@@ -167,7 +167,7 @@ inline Bytes with_lz4_bodies(const Bytes& lz4, std::uint32_t body_bytes) {
   return payload;
 }
 
-/// Payloads by name: what begins with "rule_N_" breaks rule N of format.md#item-runs, all others
+/// Payloads by name: what begins with "rule_N_" breaks rule N of frontier.md#item-runs, all others
 /// keep all rules. The library and spec/frontier_items.py are both held to it.
 std::map<std::string, Bytes> sample_item_payloads();
 

@@ -160,14 +160,14 @@ TEST(KeyBlock, BoundsAValueWhoseLengthChangedAfterwards) {
   EXPECT_TRUE(value_at(*block, 1, kVariableValue).empty());
 }
 
-// spec: format.md#partition rule 9
+// spec: drum.md#key-block rule 9
 TEST(KeyBlock, RejectsKeyCountsOutOfRange) {
   constexpr auto kText = "the key count of a key block is out of range";
   EXPECT_EQ(verdict(raw_block(1, 0, 0, {}, {})), kText);
   EXPECT_EQ(verdict(raw_block(1, 513, 0, Keys(9, ~0ull), {})), kText);
 }
 
-// spec: format.md#partition rule 9
+// spec: drum.md#key-block rule 9
 TEST(KeyBlock, RejectsLowBitsAndReservedBytesOutOfRange) {
   constexpr auto kText = "the low bits or reserved bytes of a key block are wrong";
   EXPECT_EQ(verdict(raw_block(1, 2, 64, {1}, {0})), kText);
@@ -175,7 +175,7 @@ TEST(KeyBlock, RejectsLowBitsAndReservedBytesOutOfRange) {
   EXPECT_EQ(verdict(with(block_of({1, 5}), 15, std::uint8_t{1})), kText);
 }
 
-// spec: format.md#partition rule 10
+// spec: drum.md#key-block rule 10
 TEST(KeyBlock, RejectsUpperBitsOfAWrongLength) {
   constexpr auto kText = "the upper bits of a key block have a wrong length";
   EXPECT_EQ(verdict(raw_block(1, 1, 0, {1}, {})), kText);
@@ -186,12 +186,12 @@ TEST(KeyBlock, RejectsUpperBitsOfAWrongLength) {
   EXPECT_EQ(verdict(raw_block(1, 2, 0, Keys(words.begin() + 1, words.end()), {})), "accepted");
 }
 
-// spec: format.md#partition rule 10
+// spec: drum.md#key-block rule 10
 TEST(KeyBlock, RejectsALastUpperWordOfZero) {
   EXPECT_EQ(verdict(raw_block(1, 2, 0, {2, 0}, {})), "the last upper word of a key block is zero");
 }
 
-// spec: format.md#partition rule 10
+// spec: drum.md#key-block rule 10
 TEST(KeyBlock, RejectsAnotherNumberOfSetBits) {
   EXPECT_TRUE(keys_of(raw_block(1, 3, 0, {0b1010}, {})));
   EXPECT_FALSE(keys_of(raw_block(1, 3, 0, {0b1000}, {})));
@@ -199,7 +199,7 @@ TEST(KeyBlock, RejectsAnotherNumberOfSetBits) {
   EXPECT_FALSE(keys_of(raw_block(1, 3, 0, Keys(64, ~0ull), {})));
 }
 
-// spec: format.md#partition rule 11
+// spec: drum.md#key-block rule 11
 TEST(KeyBlock, RejectsEqualNeighbours) {
   EXPECT_FALSE(keys_of(raw_block(1, 2, 0, {0b1}, {})));       // d = 0
   EXPECT_FALSE(keys_of(raw_block(1, 3, 0, {0b1100}, {})));    // d = 2, 2
@@ -208,7 +208,7 @@ TEST(KeyBlock, RejectsEqualNeighbours) {
   EXPECT_TRUE(keys_of(raw_block(1, 3, 4, {0b11}, {0x87})));   // d = 7, 8
 }
 
-// spec: format.md#partition rule 11
+// spec: drum.md#key-block rule 11
 TEST(KeyBlock, RejectsSumsThatOverflow) {
   EXPECT_TRUE(keys_of(raw_block(~0ull - 2, 2, 0, {0b100}, {})));
   EXPECT_FALSE(keys_of(raw_block(~0ull - 1, 2, 0, {0b100}, {})));
@@ -217,7 +217,7 @@ TEST(KeyBlock, RejectsSumsThatOverflow) {
   EXPECT_FALSE(keys_of(raw_block(1, 3, 60, {(1ull << 1) | (1ull << 18)}, {5, 0})));
 }
 
-// spec: format.md#partition rule 12
+// spec: drum.md#key-block rule 12
 TEST(KeyBlock, RejectsPaddingThatIsNotZero) {
   constexpr auto kText = "padding of a key block is not zero";
   EXPECT_EQ(verdict(raw_block(1, 3, 4, {0b11}, {0x187})), kText);
@@ -229,7 +229,7 @@ TEST(KeyBlock, RejectsPaddingThatIsNotZero) {
   EXPECT_EQ(verdict(with(out, out.size() - 1, std::uint8_t{1}), kVariableValue), kText);
 }
 
-// spec: format.md#partition rule 13
+// spec: drum.md#key-block rule 13
 TEST(KeyBlock, RejectsAValueThatIsTooLong) {
   Bytes out;
   encode_key_block(Keys{3}, kVariableValue, {}, std::vector<std::uint32_t>{0}, out);

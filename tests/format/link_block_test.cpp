@@ -99,7 +99,7 @@ TEST(LinkBlock, ReturnsARowOfAMillionLinks) {
   expect_round_trip({{9, {1, 2}}, {77, links}, {78, {}}, {79, {77}}});
 }
 
-// spec: format.md#link-block rule 4
+// spec: links.md#link-block rule 4
 TEST(LinkBlock, TakesPlainNumbersWhereOneDoesNotFit32Bits) {
   const auto codec_of = [](const Rows& rows) { return header_of(link_block(rows)).codec; };
   constexpr std::uint64_t kFar = std::uint64_t{1} << 32;
@@ -132,7 +132,7 @@ std::string verdict_after(void (*change)(LinkBlockHeader&), const Rows& rows = s
   return verdict(block);
 }
 
-// spec: format.md#link-block rule 1
+// spec: links.md#link-block rule 1
 TEST(LinkBlock, RejectsCountsOutOfRange) {
   constexpr auto kText = "a number in the header of a link block is out of range";
   EXPECT_EQ(verdict_after([](auto& h) { h.row_count = 0; }), kText);
@@ -141,14 +141,14 @@ TEST(LinkBlock, RejectsCountsOutOfRange) {
   EXPECT_EQ(verdict_after([](auto& h) { h.first_page = kPageMax + 1; }), kText);
 }
 
-// spec: format.md#link-block rule 2
+// spec: links.md#link-block rule 2
 TEST(LinkBlock, RejectsAnUnknownCodecOrFlag) {
   EXPECT_EQ(verdict_after([](auto& h) { h.codec = 0; }), "the codec of a link block is unknown");
   EXPECT_EQ(verdict_after([](auto& h) { h.codec = 3; }), "the codec of a link block is unknown");
   EXPECT_EQ(verdict_after([](auto& h) { h.flags |= 2; }), "a flag of a link block is unknown");
 }
 
-// spec: format.md#link-block rule 3
+// spec: links.md#link-block rule 3
 TEST(LinkBlock, RejectsAnotherLength) {
   Bytes block = link_block(sample());
   block.resize(block.size() + 8);
@@ -163,14 +163,14 @@ TEST(LinkBlock, RejectsAnotherLength) {
             "the data of a link block have another length");
 }
 
-// spec: format.md#link-block rule 3
+// spec: links.md#link-block rule 3
 TEST(LinkBlock, RejectsPaddingThatIsNotZero) {
   const Bytes block = link_block({{3, {1}}});
   EXPECT_EQ(verdict(with(block, block.size() - 1, std::uint8_t{1})),
             "padding of a link block is not zero");
 }
 
-// spec: format.md#link-block rule 5
+// spec: links.md#link-block rule 5
 TEST(LinkBlock, RejectsGapsThatAreAllZero) {
   LinkBlockHeader header{7, 2, 0, 0, 1, kLinkPageGaps};
   Bytes block = bytes_of_struct(header);
@@ -178,7 +178,7 @@ TEST(LinkBlock, RejectsGapsThatAreAllZero) {
   EXPECT_EQ(verdict(block), "page gaps of a link block are all zero");
 }
 
-// spec: format.md#link-block rule 6
+// spec: links.md#link-block rule 6
 TEST(LinkBlock, RejectsPagesOutOfRange) {
   constexpr auto kText = "a page of a link block is out of range";
   EXPECT_EQ(verdict_after([](auto& h) { h.first_page = kPageMax; }), kText);
@@ -188,7 +188,7 @@ TEST(LinkBlock, RejectsPagesOutOfRange) {
   EXPECT_EQ(verdict(with(block, 32, kPageMax)), kText);
 }
 
-// spec: format.md#link-block rule 7
+// spec: links.md#link-block rule 7
 TEST(LinkBlock, RejectsDegreesThatDoNotAddUp) {
   constexpr auto kText = "the rows of a link block have another number of links";
   const Bytes block = link_block(plain_sample());
@@ -197,7 +197,7 @@ TEST(LinkBlock, RejectsDegreesThatDoNotAddUp) {
   EXPECT_EQ(verdict_after([](auto& h) { --h.link_count; }), kText);
 }
 
-// spec: format.md#link-block rule 8
+// spec: links.md#link-block rule 8
 TEST(LinkBlock, RejectsLinksOutOfRange) {
   constexpr auto kText = "a link is out of range";
   // A row of page 3 whose first link is 2 below it, then 5 below it.

@@ -55,7 +55,7 @@ TEST(LinkIndex, ReturnsWhatWasEncoded) {
   EXPECT_EQ(index_verdict(bytes), "accepted");
 }
 
-// spec: format.md#link-runs rule 1
+// spec: links.md#link-runs rule 1
 TEST(LinkIndex, RejectsAnotherLength) {
   const Bytes bytes = bytes_of_struct(valid_footer());
   constexpr auto kText = "the length of a link run is out of range";
@@ -64,7 +64,7 @@ TEST(LinkIndex, RejectsAnotherLength) {
   EXPECT_EQ(text_of(parse_link_footer(bytes, 64)), kText);
 }
 
-// spec: format.md#link-runs rule 1
+// spec: links.md#link-runs rule 1
 TEST(LinkIndex, RejectsAnUnknownFooter) {
   EXPECT_EQ(verdict_after([](auto& f) { f.magic ^= 1; }),
             "the magic number of a link run is wrong");
@@ -73,7 +73,7 @@ TEST(LinkIndex, RejectsAnUnknownFooter) {
             "reserved bytes of a link run are not zero");
 }
 
-// spec: format.md#link-runs rule 2
+// spec: links.md#link-runs rule 2
 TEST(LinkIndex, RejectsAnIndexOutOfPlace) {
   EXPECT_EQ(verdict_after([](auto& f) { f.block_count = 0; }),
             "the block count of a link run is out of range");
@@ -84,7 +84,7 @@ TEST(LinkIndex, RejectsAnIndexOutOfPlace) {
   EXPECT_EQ(verdict_after([](auto& f) { f.index_offset_bytes += 16; }), kText);
 }
 
-// spec: format.md#link-runs rule 3
+// spec: links.md#link-runs rule 3
 TEST(LinkIndex, RejectsPagesOutOfRange) {
   constexpr auto kText = "the pages of a link run are out of range";
   EXPECT_EQ(verdict_after([](auto& f) { f.first_page = 32; }), kText);
@@ -93,7 +93,7 @@ TEST(LinkIndex, RejectsPagesOutOfRange) {
   EXPECT_EQ(verdict_after([](auto& f) { f.link_count = 0; }), kText);
 }
 
-// spec: format.md#link-runs rule 4
+// spec: links.md#link-runs rule 4
 TEST(LinkIndex, RejectsCountsOutOfRange) {
   constexpr auto kText = "a count of a link run is out of range";
   EXPECT_EQ(verdict_after([](auto& f) { f.row_count = 2; }), kText);
@@ -102,7 +102,7 @@ TEST(LinkIndex, RejectsCountsOutOfRange) {
   EXPECT_EQ(verdict_after([](auto& f) { f.link_count = 1'000'000; }), kText);
 }
 
-// spec: format.md#link-runs rule 5
+// spec: links.md#link-runs rule 5
 TEST(LinkIndex, RejectsFirstPagesThatDoNotAscend) {
   constexpr auto kText = "the first pages of a link run do not ascend";
   const std::size_t at = valid_footer().index_offset_bytes;
@@ -111,7 +111,7 @@ TEST(LinkIndex, RejectsFirstPagesThatDoNotAscend) {
   EXPECT_EQ(index_verdict(with(valid_run(), at + 32, std::uint64_t{32})), kText);
 }
 
-// spec: format.md#link-runs rule 6
+// spec: links.md#link-runs rule 6
 TEST(LinkIndex, RejectsOffsetsThatDoNotAscend) {
   constexpr auto kText = "the block offsets of a link run do not ascend";
   const std::size_t at = valid_footer().index_offset_bytes + 8;

@@ -132,7 +132,7 @@ TEST(OriginBlock, TakesTheLongestUrl) {
   EXPECT_EQ(pages_of(reader), mixed);
 }
 
-// spec: format.md#origin-runs rule 7
+// spec: pages.md#origin-runs rule 7
 TEST(OriginBlock, RejectsHeadersOutOfRange) {
   const Bytes block = block_of(site_pages(10, 100), 100, false);
   const auto with_header = [&](auto change) { return verdict(changed(block, change), 100); };
@@ -149,7 +149,7 @@ TEST(OriginBlock, RejectsHeadersOutOfRange) {
   }
 }
 
-// spec: format.md#origin-runs rule 10
+// spec: pages.md#origin-runs rule 10
 TEST(OriginBlock, RejectsLengthsThatCannotBe) {
   const Bytes block = block_of(site_pages(10, 100), 100, false);
   const auto with_lengths = [&](std::uint32_t raw, std::uint32_t stored) {
@@ -174,7 +174,7 @@ TEST(OriginBlock, RejectsLengthsThatCannotBe) {
   EXPECT_EQ(with_lengths(length + 1, length + 1), "a block of origins is cut short");
 }
 
-// spec: format.md#origin-runs rule 8
+// spec: pages.md#origin-runs rule 8
 TEST(OriginBlock, RejectsColumnsThatAreWiderThanTheyMustBe) {
   const Pages pages{{"aa", 3, 5}, {"b", {}, 0}};
   const Bytes block = block_of(pages, 9);
@@ -199,7 +199,7 @@ TEST(OriginBlock, RejectsColumnsThatAreWiderThanTheyMustBe) {
             "the lengths of URLs are wider than they must be");
 }
 
-// spec: format.md#origin-runs rule 9
+// spec: pages.md#origin-runs rule 9
 TEST(OriginBlock, RejectsPagesLinkedFromWhereNoneIs) {
   const Pages pages{{"a", {}, 0}, {"b", 0, 1}, {"c", 1, 1}};
   Bytes block = block_of(pages);
@@ -211,7 +211,7 @@ TEST(OriginBlock, RejectsPagesLinkedFromWhereNoneIs) {
   EXPECT_EQ(verdict(block, 1), "accepted") << "elsewhere it can";
 }
 
-// spec: format.md#origin-runs rule 11
+// spec: pages.md#origin-runs rule 11
 TEST(OriginBlock, RejectsFramesThatAreBroken) {
   const Bytes block = block_of(site_pages(64));
   const auto stored = header_of(block).stored_bytes;

@@ -67,7 +67,7 @@ TEST(OriginIndex, EndsAtTheLastPageThereCanBe) {
             "the page count of an origin run is out of range");
 }
 
-// spec: format.md#origin-runs rule 1
+// spec: pages.md#origin-runs rule 1
 TEST(OriginIndex, RejectsFootersOutOfRange) {
   const Bytes run = origin_run(site_pages(300), 0);
   EXPECT_EQ(with_footer(run, [](auto&) {}), "accepted");
@@ -87,7 +87,7 @@ TEST(OriginIndex, RejectsFootersOutOfRange) {
   EXPECT_EQ(verdict(longer), "the index of an origin run is out of place");
 }
 
-// spec: format.md#origin-runs rule 2
+// spec: pages.md#origin-runs rule 2
 TEST(OriginIndex, RejectsCountsOutOfRange) {
   const Bytes run = origin_run(site_pages(300), 0);
   constexpr auto kBlocks = "the block count of an origin run is out of range";
@@ -105,7 +105,7 @@ TEST(OriginIndex, RejectsCountsOutOfRange) {
             "the URLs of an origin run have a length that cannot be");
 }
 
-// spec: format.md#origin-runs rule 3
+// spec: pages.md#origin-runs rule 3
 TEST(OriginIndex, RejectsADictionaryThatCannotBe) {
   const Bytes dictionary = bytes_of("http://site.test/section/page");
   const Bytes run = origin_run(site_pages(300), 0, dictionary);
@@ -119,7 +119,7 @@ TEST(OriginIndex, RejectsADictionaryThatCannotBe) {
   EXPECT_NE(with_footer(run, [](auto& f) { f.dictionary_bytes = 0; }), "accepted");
 }
 
-// spec: format.md#origin-runs rule 4
+// spec: pages.md#origin-runs rule 4
 TEST(OriginIndex, RejectsAnIndexOutOfPlace) {
   const Bytes run = origin_run(site_pages(300), 0);
   constexpr auto kPlace = "the index of an origin run is out of place";
@@ -131,7 +131,7 @@ TEST(OriginIndex, RejectsAnIndexOutOfPlace) {
             "the index of an origin run has numbers that are too long");
 }
 
-// spec: format.md#origin-runs rule 5
+// spec: pages.md#origin-runs rule 5
 TEST(OriginIndex, RejectsEntriesThatAreNotOfTheirBlocks) {
   const Bytes run = origin_run(site_pages(300), 0);
   const auto footer = footer_of(run);
@@ -145,7 +145,7 @@ TEST(OriginIndex, RejectsEntriesThatAreNotOfTheirBlocks) {
   }
 }
 
-// spec: format.md#origin-runs rule 5
+// spec: pages.md#origin-runs rule 5
 TEST(OriginIndex, RejectsNumbersThatAreWiderThanTheyMustBe) {
   const Bytes run = origin_run(site_pages(65), 0);
   const auto footer = footer_of(run);
@@ -165,7 +165,7 @@ TEST(OriginIndex, RejectsNumbersThatAreWiderThanTheyMustBe) {
   EXPECT_EQ(verdict(wide), "the index of an origin run is wider than it must be");
 }
 
-// spec: format.md#origin-runs rule 6
+// spec: pages.md#origin-runs rule 6
 TEST(OriginIndex, RejectsPaddingThatIsNotZero) {
   for (const std::size_t count : {65u, 66u, 67u, 68u, 69u, 70u, 71u, 72u}) {
     const Bytes run = origin_run(site_pages(count), 0);
@@ -178,7 +178,7 @@ TEST(OriginIndex, RejectsPaddingThatIsNotZero) {
   }
 }
 
-// spec: format.md#origin-runs rule 11
+// spec: pages.md#origin-runs rule 11
 TEST(OriginIndex, IsReadFromTheVectors) {
   const auto rows = table_after(source_text("spec/vectors.md"), "so this payload is for reading");
   ASSERT_EQ(rows.size(), 1u);

@@ -86,7 +86,7 @@ TEST(PackedKeys, PutsTheFirstKeyIntoTheLowestBits) {
   EXPECT_EQ(packed_words_of(keys, {1000, 3}), (Numbers{std::uint64_t{1} << 63, 0b10}));
 }
 
-// spec: format.md#packed-keys rule 10
+// spec: drum.md#packed-keys rule 10
 TEST(PackedKeys, FindsEveryUnusedBit) {
   const Numbers keys{10, 15, 12};
   const PackedKeys packed = PackedKeys::of(keys);
@@ -97,7 +97,7 @@ TEST(PackedKeys, FindsEveryUnusedBit) {
   }
 }
 
-// spec: format.md#packed-keys rules 9 and 10
+// spec: drum.md#packed-keys rules 9 and 10
 TEST(PackedKeys, RejectsEveryOtherBaseAndWidth) {
   const Numbers keys{10, 15, 12};
   constexpr auto kLoose = "keys are not packed as tightly as they must be";

@@ -50,7 +50,7 @@ TEST(PagesTable, RoundTrips) {
   EXPECT_TRUE(parse_pages_table(encode_pages_table(unnamed)));
 }
 
-/// format.md#pages rule 1
+/// pages.md#pages rule 1
 TEST(PagesTable, RefusesNormalizersThatAreNotValid) {
   PagesTable table = sample();
   table.normalizer = "a\x7F";
@@ -63,7 +63,7 @@ TEST(PagesTable, RefusesNormalizersThatAreNotValid) {
   EXPECT_STREQ(parsed.error().text, "pages without URLs have a normaliser");
 }
 
-/// format.md#pages rules 2 to 4
+/// pages.md#pages rules 2 to 4
 TEST(PagesTable, RefusesWhatContradictsItself) {
   const std::vector<std::function<void(PagesTable&)>> faults{
       [](auto& t) { t.page_count = kPagesMax + 1; },

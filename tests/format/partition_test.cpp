@@ -67,13 +67,13 @@ TEST(Partition, ReturnsWhatWasEncoded) {
   EXPECT_EQ(index_verdict(bytes), "accepted");
 }
 
-// spec: format.md#partition rule 1
+// spec: drum.md#partition rule 1
 TEST(Partition, RejectsAPayloadThatIsNoMultipleOf8) {
   EXPECT_EQ(text_of(parse_partition_footer(bytes_of_struct(valid_footer()), 65)),
             "the length of a partition is out of range");
 }
 
-// spec: format.md#partition rule 1
+// spec: drum.md#partition rule 1
 TEST(Partition, RejectsAShortFooter) {
   EXPECT_EQ(text_of(parse_partition_footer(Bytes(63), 200)),
             "the length of a partition is out of range");
@@ -81,7 +81,7 @@ TEST(Partition, RejectsAShortFooter) {
             "the length of a partition is out of range");
 }
 
-// spec: format.md#partition rule 1
+// spec: drum.md#partition rule 1
 TEST(Partition, RejectsAnUnknownFooter) {
   EXPECT_EQ(verdict_after([](auto& f) { f.magic ^= 1; }),
             "the magic number of a partition is wrong");
@@ -94,7 +94,7 @@ TEST(Partition, RejectsAnUnknownFooter) {
   EXPECT_EQ(verdict_after([](auto& f) { f.value_bytes = (1 << 24) + 1; }), kReserved);
 }
 
-// spec: format.md#partition rule 2
+// spec: drum.md#partition rule 2
 TEST(Partition, RejectsCountsOutOfRange) {
   constexpr auto kBlocks = "the block count of a partition is out of range";
   EXPECT_EQ(verdict_after([](auto& f) { f.block_count = 0; }), kBlocks);
@@ -104,7 +104,7 @@ TEST(Partition, RejectsCountsOutOfRange) {
   EXPECT_EQ(verdict_after([](auto& f) { f.key_count = 3 * 512 + 1; }), kKeys);
 }
 
-// spec: format.md#partition rule 3
+// spec: drum.md#partition rule 3
 TEST(Partition, RejectsAnIndexOutOfPlace) {
   constexpr auto kText = "the index of a partition is out of place";
   EXPECT_EQ(verdict_after([](auto& f) { f.index_offset_bytes += 8; }), kText);
@@ -112,14 +112,14 @@ TEST(Partition, RejectsAnIndexOutOfPlace) {
   EXPECT_EQ(verdict_after([](auto& f) { f.block_count = 2; }), kText);
 }
 
-// spec: format.md#partition rule 4
+// spec: drum.md#partition rule 4
 TEST(Partition, RejectsARangeThatDoesNotFitTheCount) {
   constexpr auto kText = "the key range of a partition does not fit its key count";
   EXPECT_EQ(verdict_after([](auto& f) { f.last_key = 9; }), kText);
   EXPECT_EQ(verdict_after([](auto& f) { f.last_key = 14; }), kText);
 }
 
-// spec: format.md#partition rule 5
+// spec: drum.md#partition rule 5
 TEST(Partition, RejectsFirstKeysThatDoNotAscend) {
   constexpr auto kText = "the first keys of a partition do not ascend";
   const std::size_t at = valid_footer().index_offset_bytes;
@@ -128,7 +128,7 @@ TEST(Partition, RejectsFirstKeysThatDoNotAscend) {
   EXPECT_EQ(index_verdict(with(valid_partition(), at + 16, std::uint64_t{32})), kText);
 }
 
-// spec: format.md#partition rule 6
+// spec: drum.md#partition rule 6
 TEST(Partition, RejectsOffsetsThatDoNotAscend) {
   constexpr auto kText = "the block offsets of a partition do not ascend";
   const std::size_t at = valid_footer().index_offset_bytes + 3 * 8;
@@ -137,7 +137,7 @@ TEST(Partition, RejectsOffsetsThatDoNotAscend) {
   EXPECT_EQ(index_verdict(with(valid_partition(), at + 8, ~std::uint32_t{0})), kText);
 }
 
-// spec: format.md#partition rule 7
+// spec: drum.md#partition rule 7
 TEST(Partition, RejectsPaddingThatIsNotZero) {
   const std::size_t at = valid_footer().index_offset_bytes + 3 * 8 + 3 * 4;
   EXPECT_EQ(index_verdict(with(valid_partition(), at, std::uint8_t{1})),

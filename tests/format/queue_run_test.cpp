@@ -95,7 +95,7 @@ std::string verdict(const char* name) {
   return text_of(check_queue_run(sample_queue_payloads().at(name)));
 }
 
-// spec: format.md#queue-runs rule 1
+// spec: queue.md#queue-runs rule 1
 TEST(QueueRun, RejectsAnotherEnd) {
   EXPECT_EQ(verdict("rule_1_length"), "the length of a queue run is out of range");
   EXPECT_EQ(text_of(check_queue_run({})), "the length of a queue run is out of range");
@@ -106,7 +106,7 @@ TEST(QueueRun, RejectsAnotherEnd) {
   EXPECT_EQ(verdict("rule_1_order"), "the highest order of a queue run is of no priority");
 }
 
-// spec: format.md#queue-runs rule 2
+// spec: queue.md#queue-runs rule 2
 TEST(QueueRun, RejectsFragmentsOutOfRange) {
   constexpr auto kCount = "the entry count of a queue fragment is out of range";
   EXPECT_EQ(verdict("rule_2_none"), kCount);
@@ -119,10 +119,10 @@ TEST(QueueRun, RejectsFragmentsOutOfRange) {
   EXPECT_EQ(verdict("rule_2_page"), "the first page of a queue fragment is out of range");
 }
 
-// spec: format.md#queue-runs rule 3
-// spec: format.md#queue-runs rule 4
-// spec: format.md#queue-runs rule 5
-// spec: format.md#queue-runs rule 6
+// spec: queue.md#queue-runs rule 3
+// spec: queue.md#queue-runs rule 4
+// spec: queue.md#queue-runs rule 5
+// spec: queue.md#queue-runs rule 6
 TEST(QueueRun, RejectsFragmentsThatDoNotFitTogether) {
   constexpr auto kOrder = "the fragments of a queue run do not ascend";
   EXPECT_EQ(verdict("rule_3_order"), kOrder);
@@ -132,8 +132,8 @@ TEST(QueueRun, RejectsFragmentsThatDoNotFitTogether) {
   EXPECT_EQ(verdict("rule_6_padding"), "padding of a queue run is not zero");
 }
 
-// spec: format.md#queue-runs rule 7
-// spec: format.md#queue-runs rule 8
+// spec: queue.md#queue-runs rule 7
+// spec: queue.md#queue-runs rule 8
 TEST(QueueRun, RejectsEntriesOutsideOfTheirFragment) {
   constexpr auto kOutside = "an entry lies outside of its queue fragment";
   EXPECT_EQ(verdict("rule_7_limit"), kOutside);
@@ -143,7 +143,7 @@ TEST(QueueRun, RejectsEntriesOutsideOfTheirFragment) {
             "the highest entry of a queue run is not in its last fragment");
 }
 
-// spec: format.md#queue-runs rule 9
+// spec: queue.md#queue-runs rule 9
 TEST(QueueRun, RejectsFragmentsThatCouldBeShorter) {
   for (const char* name : {"rule_9_page", "rule_9_pages", "rule_9_orders", "rule_9_shift"}) {
     EXPECT_EQ(verdict(name), "a queue fragment is not written the shortest way") << name;

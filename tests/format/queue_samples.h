@@ -91,7 +91,7 @@ inline Bytes wide_queue_run(const std::vector<format::QueueEntry>& entries, cons
   return payload;
 }
 
-/// Payloads by name: what begins with "rule_N_" breaks rule N of format.md#queue-runs, all others
+/// Payloads by name: what begins with "rule_N_" breaks rule N of queue.md#queue-runs, all others
 /// keep all rules. The library and spec/queue_runs.py are both held to it.
 inline std::map<std::string, Bytes> sample_queue_payloads() {
   using Footer = format::QueueRunFooter;

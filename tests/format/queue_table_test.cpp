@@ -45,7 +45,7 @@ TEST(QueueTable, ReturnsWhatWasEncoded) {
   }
 }
 
-// spec: format.md#queue-tables rule 1
+// spec: queue.md#queue-tables rule 1
 TEST(QueueTable, RejectsAnotherLength) {
   constexpr auto kLength = "the length of a queue table is out of range";
   EXPECT_EQ(text_of(parse_queue_table({})), kLength);
@@ -65,7 +65,7 @@ TEST(QueueTable, RejectsAnotherLength) {
             "a queue table has entries without runs, or runs without a log");
 }
 
-// spec: format.md#queue-tables rule 2
+// spec: queue.md#queue-tables rule 2
 TEST(QueueTable, RejectsRunsWithoutLogAndEntriesWithoutRuns) {
   constexpr auto kText = "a queue table has entries without runs, or runs without a log";
   EXPECT_EQ(verdict_after([](auto& h) { h.entries = 0; }), kText);
@@ -73,14 +73,14 @@ TEST(QueueTable, RejectsRunsWithoutLogAndEntriesWithoutRuns) {
   EXPECT_EQ(text_of(parse_queue_table(encode_queue_table({{1}, 0, 0, {}, {}}))), kText);
 }
 
-// spec: format.md#queue-tables rule 2
+// spec: queue.md#queue-tables rule 2
 TEST(QueueTable, RejectsMorePagesThanEntries) {
   EXPECT_EQ(verdict_after([](auto& h) { h.page_count = 70; }), "accepted");
   EXPECT_EQ(verdict_after([](auto& h) { h.page_count = 71; }),
             "a queue table has more pages than entries");
 }
 
-// spec: format.md#queue-tables rule 3
+// spec: queue.md#queue-tables rule 3
 TEST(QueueTable, RejectsRunsThatDoNotAscend) {
   constexpr auto kText = "the runs of a queue table do not ascend";
   EXPECT_EQ(verdict_with({{0}, {}}), kText);
@@ -92,7 +92,7 @@ TEST(QueueTable, RejectsRunsThatDoNotAscend) {
             "the runs of changes of a queue table do not ascend");
 }
 
-// spec: format.md#queue-tables rule 1
+// spec: queue.md#queue-tables rule 1
 TEST(QueueTable, RejectsMoreRunsThanALogTakes) {
   Bytes bytes = encode_queue_table({{9}, 0, 0, {}, {{1}}});
   for (std::uint64_t run = 2; run <= 257; ++run) {
@@ -106,7 +106,7 @@ TEST(QueueTable, RejectsMoreRunsThanALogTakes) {
   }
 }
 
-// spec: format.md#queue-tables rule 4
+// spec: queue.md#queue-tables rule 4
 TEST(QueueTable, RejectsCutsThatAreNoEntries) {
   constexpr auto kText = "a cut of a queue table is no entry";
   EXPECT_EQ(verdict_with({{3}, {std::uint64_t{1} << 63U, 0}}), kText);

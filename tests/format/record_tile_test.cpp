@@ -151,7 +151,7 @@ TEST(RecordTile, TakesTheFewestBytesThatSuffice) {
   }
 }
 
-// spec: format.md#record-tiles rule 1
+// spec: pages.md#record-tiles rule 1
 TEST(RecordTile, RejectsEveryOtherLength) {
   Bytes bytes = encoded(sample());
   const std::size_t right = bytes.size();
@@ -161,7 +161,7 @@ TEST(RecordTile, RejectsEveryOtherLength) {
   }
 }
 
-// spec: format.md#record-tiles rule 1
+// spec: pages.md#record-tiles rule 1
 TEST(RecordTile, RejectsPaddingThatIsNotZero) {
   const std::vector<PageRecord> records{crawled(1, 5, 5, 0, 13)};
   const Bytes bytes = encoded(records);
@@ -170,7 +170,7 @@ TEST(RecordTile, RejectsPaddingThatIsNotZero) {
   }
 }
 
-// spec: format.md#record-tiles rule 2
+// spec: pages.md#record-tiles rule 2
 TEST(RecordTile, RejectsAWrongHeader) {
   const Bytes bytes = encoded(sample());
   EXPECT_EQ(verdict(with(bytes, 0, std::uint8_t{'X'})),
@@ -189,7 +189,7 @@ TEST(RecordTile, RejectsAWrongHeader) {
             "the length of a record tile does not fit its header");
 }
 
-// spec: format.md#record-tiles rule 3
+// spec: pages.md#record-tiles rule 3
 TEST(RecordTile, RejectsValuesOutOfRange) {
   const Bytes bytes = encoded(sample());
   EXPECT_EQ(verdict(with(bytes, column_bytes(bytes, RecordColumnId::kState), std::uint8_t{8})),
@@ -211,7 +211,7 @@ TEST(RecordTile, RejectsValuesOutOfRange) {
   }
 }
 
-// spec: format.md#record-tiles rule 4
+// spec: pages.md#record-tiles rule 4
 TEST(RecordTile, RejectsALastCrawlBehindTheEndOfTime) {
   const std::vector<PageRecord> records{crawled(1, kLatest, kLatest, 0, 0)};
   EXPECT_EQ(verdict(with(encoded(records), column(RecordColumnId::kCrawlSpan), std::uint64_t{1})),
@@ -225,7 +225,7 @@ std::string rule(PageRecord record, const std::function<void(PageRecord&)>& chan
   return broken == nullptr ? "accepted" : broken;
 }
 
-// spec: format.md#record-tiles rule 5
+// spec: pages.md#record-tiles rule 5
 TEST(RecordTile, RejectsResultsOfCrawlsThatNeverWere) {
   const std::string results = "a page that was never crawled has results of a crawl";
   EXPECT_EQ(rule({}, [](PageRecord& page) { page.state = PageState::kCrawled; }),
@@ -246,7 +246,7 @@ TEST(RecordTile, RejectsResultsOfCrawlsThatNeverWere) {
             "a page has a first crawl without a crawl, or the other way round");
 }
 
-// spec: format.md#record-tiles rule 6
+// spec: pages.md#record-tiles rule 6
 TEST(RecordTile, RejectsCrawlsWithoutResults) {
   const PageRecord page = crawled(4, 10, 20, 0, 8);
   EXPECT_EQ(rule(page, [](PageRecord&) {}), "accepted");
@@ -268,7 +268,7 @@ TEST(RecordTile, RejectsCrawlsWithoutResults) {
             "a page has a first crawl without a crawl, or the other way round");
 }
 
-// spec: format.md#record-tiles rule 10
+// spec: pages.md#record-tiles rule 10
 TEST(RecordTile, RejectsFailuresOfPagesThatDidNotFail) {
   const std::string wrong = "a page failed without a failure, or the other way round";
   PageRecord page = crawled(4, 10, 20, 0, 8);
@@ -279,7 +279,7 @@ TEST(RecordTile, RejectsFailuresOfPagesThatDidNotFail) {
   EXPECT_EQ(rule({}, [](PageRecord& it) { it.failures = 1; }), wrong);
 }
 
-// spec: format.md#record-tiles rule 7
+// spec: pages.md#record-tiles rule 7
 TEST(RecordTile, RejectsScoresThatAreNoNumbers) {
   for (const float score : {std::numeric_limits<float>::infinity(),
                             -std::numeric_limits<float>::infinity(), std::nanf("1")}) {
@@ -292,7 +292,7 @@ TEST(RecordTile, RejectsScoresThatAreNoNumbers) {
   }
 }
 
-// spec: format.md#record-tiles rule 8
+// spec: pages.md#record-tiles rule 8
 TEST(RecordTile, RejectsHashesOutsideTheHashBytes) {
   EXPECT_EQ(rule(crawled(1, 0, 0, 0, 0), [](PageRecord& page) { page.hash_bytes = 65; }),
             "the content hash of a page is too long");

@@ -129,7 +129,7 @@ TEST(KeyRun, AppendsBehindWhatIsThere) {
   EXPECT_EQ(Bytes(out.begin() + 16, out.end()), small_columns().bytes());
 }
 
-// spec: format.md#request-runs rule 1
+// spec: drum.md#request-runs rule 1
 TEST(KeyRun, RejectsEveryOtherLength) {
   Bytes bytes = small_columns().bytes();
   for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
@@ -139,7 +139,7 @@ TEST(KeyRun, RejectsEveryOtherLength) {
   }
 }
 
-// spec: format.md#request-runs rule 2
+// spec: drum.md#request-runs rule 2
 TEST(KeyRun, RejectsWrongMagicFlagsAndReservedBytes) {
   EXPECT_EQ(verdict_with(0, std::uint8_t{0}), "the magic number of a key run is wrong");
   EXPECT_EQ(verdict_with(24, std::uint32_t{7}), "a flag of a key run is unknown");
@@ -147,7 +147,7 @@ TEST(KeyRun, RejectsWrongMagicFlagsAndReservedBytes) {
             "a number in the header of a key run is out of range");
 }
 
-// spec: format.md#packed-keys rule 9
+// spec: drum.md#packed-keys rule 9
 TEST(KeyRun, RejectsKeysThatArePackedInAnotherWay) {
   constexpr auto kRange = "a number in the header of a key run is out of range";
   EXPECT_EQ(verdict_with(34, std::uint16_t{0}), kRange);
@@ -158,7 +158,7 @@ TEST(KeyRun, RejectsKeysThatArePackedInAnotherWay) {
   EXPECT_EQ(verdict_with(48, std::uint8_t{3}), kText) << "both above the base";
 }
 
-// spec: format.md#packed-keys rule 10
+// spec: drum.md#packed-keys rule 10
 TEST(KeyRun, RejectsKeysThatOverflowAndUnusedBits) {
   EXPECT_EQ(verdict_with(40, ~std::uint64_t{0} - 1), "accepted");
   EXPECT_EQ(verdict_with(40, ~std::uint64_t{0}), "a packed key exceeds 64 bits");
@@ -166,13 +166,13 @@ TEST(KeyRun, RejectsKeysThatOverflowAndUnusedBits) {
   EXPECT_EQ(verdict_with(55, std::uint8_t{0x80}), "unused bits of packed keys are not zero");
 }
 
-// spec: format.md#request-runs rule 2
+// spec: drum.md#request-runs rule 2
 TEST(KeyRun, RejectsPaddingThatIsNotZero) {
   EXPECT_EQ(verdict_with(60, std::uint8_t{1}), "padding of a run is not zero");
   EXPECT_EQ(verdict_with(83, std::uint8_t{1}), "padding of a run is not zero");
 }
 
-// spec: format.md#request-runs rule 3
+// spec: drum.md#request-runs rule 3
 TEST(KeyRun, RejectsCountsAndValueLengthsOutOfRange) {
   constexpr auto kText = "a number in the header of a key run is out of range";
   EXPECT_EQ(verdict_with(8, std::uint64_t{0}), kText);
@@ -182,14 +182,14 @@ TEST(KeyRun, RejectsCountsAndValueLengthsOutOfRange) {
   EXPECT_EQ(verdict_with(28, std::int32_t{(1 << 24) + 1}), kText);
 }
 
-// spec: format.md#request-runs rule 1
+// spec: drum.md#request-runs rule 1
 TEST(KeyRun, RejectsCountsLargerThanTheRun) {
   constexpr auto kText = "a run is cut short";
   EXPECT_EQ(verdict_with(8, kRequestsPerRunMax), kText);
   EXPECT_EQ(verdict_with(28, std::int32_t{1 << 24}), kText);
 }
 
-// spec: format.md#request-runs rule 4
+// spec: drum.md#request-runs rule 4
 TEST(KeyRun, RejectsUnknownOperations) {
   constexpr auto kText = "an operation in a key run is unknown";
   EXPECT_EQ(verdict_with(56, std::uint16_t{3}), kText);
@@ -199,27 +199,27 @@ TEST(KeyRun, RejectsUnknownOperations) {
   EXPECT_EQ(verdict_of(with(columns.bytes(), 32, std::uint16_t{7})), kText);
 }
 
-// spec: format.md#request-runs rule 4
+// spec: drum.md#request-runs rule 4
 TEST(KeyRun, RejectsAUniformTagBesideAColumnOfTags) {
   EXPECT_EQ(verdict_with(32, std::uint16_t{1}),
             "a number in the header of a key run is out of range");
 }
 
-// spec: format.md#request-runs rule 5
+// spec: drum.md#request-runs rule 5
 TEST(KeyRun, RejectsSequencesThatDoNotAscend) {
   constexpr auto kText = "the sequence numbers of a key run do not ascend";
   EXPECT_EQ(verdict_with(68, std::uint32_t{0}), kText);
   EXPECT_EQ(verdict_with(68, std::uint32_t{1}), "accepted");
 }
 
-// spec: format.md#request-runs rule 5
+// spec: drum.md#request-runs rule 5
 TEST(KeyRun, RejectsSequencesThatDoNotBeginWithTheFirst) {
   constexpr auto kText = "the sequence numbers of a key run do not begin with its first";
   EXPECT_EQ(verdict_with(64, std::uint32_t{1}), kText);
   EXPECT_EQ(verdict_with(64, std::uint32_t{5}), kText);
 }
 
-// spec: format.md#request-runs rule 5
+// spec: drum.md#request-runs rule 5
 TEST(KeyRun, RejectsSequencesThatOverflow) {
   constexpr auto kText = "the sequence numbers of a key run overflow";
   EXPECT_EQ(verdict_with(16, ~std::uint64_t{0} - 4), "accepted");
@@ -229,12 +229,12 @@ TEST(KeyRun, RejectsSequencesThatOverflow) {
   EXPECT_EQ(verdict_of(with(columns.bytes(), 16, ~std::uint64_t{0})), kText);
 }
 
-// spec: format.md#request-runs rule 6
+// spec: drum.md#request-runs rule 6
 TEST(KeyRun, RejectsAValueThatIsTooLong) {
   EXPECT_EQ(verdict_with(76, kValueBytesMax + 1), "a value or an auxiliary of a run is too long");
 }
 
-// spec: format.md#request-runs rule 6
+// spec: drum.md#request-runs rule 6
 TEST(KeyRun, RejectsACheckWithAValue) {
   Columns columns = small_columns();
   columns.lengths = {1, 2};
@@ -278,7 +278,7 @@ TEST(AuxRun, ReturnsOneLengthForAll) {
   EXPECT_EQ(copy(run->bytes), pattern(420));
 }
 
-// spec: format.md#request-runs rule 1
+// spec: drum.md#request-runs rule 1
 TEST(AuxRun, RejectsEveryOtherLength) {
   for (const Bytes& bytes : {aux_bytes({1, 0, 4}, 0, 3), aux_bytes({}, 5, 3)}) {
     for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
@@ -289,7 +289,7 @@ TEST(AuxRun, RejectsEveryOtherLength) {
   }
 }
 
-// spec: format.md#request-runs rule 2
+// spec: drum.md#request-runs rule 2
 TEST(AuxRun, RejectsWrongMagicFlagsAndPadding) {
   EXPECT_EQ(aux_verdict_with(0, std::uint8_t{0}), "the magic number of an auxiliary run is wrong");
   EXPECT_EQ(aux_verdict_with(16, std::uint32_t{2}),
@@ -299,7 +299,7 @@ TEST(AuxRun, RejectsWrongMagicFlagsAndPadding) {
             "a number in the header of an auxiliary run is out of range");
 }
 
-// spec: format.md#request-runs rule 3
+// spec: drum.md#request-runs rule 3
 TEST(AuxRun, RejectsCountsOutOfRange) {
   EXPECT_EQ(aux_verdict_with(8, std::uint64_t{0}),
             "a number in the header of an auxiliary run is out of range");
@@ -308,12 +308,12 @@ TEST(AuxRun, RejectsCountsOutOfRange) {
   EXPECT_EQ(aux_verdict_with(8, kRequestsPerRunMax), "a run is cut short");
 }
 
-// spec: format.md#request-runs rule 6
+// spec: drum.md#request-runs rule 6
 TEST(AuxRun, RejectsAnAuxiliaryThatIsTooLong) {
   EXPECT_EQ(aux_verdict_with(32, kAuxBytesMax + 1), "a value or an auxiliary of a run is too long");
 }
 
-// spec: format.md#request-runs rule 7
+// spec: drum.md#request-runs rule 7
 TEST(AuxRun, RejectsAUniformLengthOutOfRange) {
   constexpr auto kText = "a number in the header of an auxiliary run is out of range";
   EXPECT_EQ(aux_verdict_with(20, std::uint32_t{1}), kText);  // without the flag
@@ -332,7 +332,7 @@ TEST(AuxRun, AcceptsAuxiliariesThatAreAllEmpty) {
   EXPECT_EQ(text_of(parse_aux_run(with(bytes, 24, std::uint16_t{1}))), "accepted") << "no blocks";
 }
 
-// spec: format.md#auxiliary-blocks rule 11
+// spec: drum.md#auxiliary-blocks rule 11
 TEST(AuxRun, RejectsUnknownCodecs) {
   EXPECT_EQ(aux_verdict_with(24, std::uint16_t{2}), "the codec of an auxiliary run is unknown");
   EXPECT_EQ(aux_verdict_with(24, std::uint16_t{1}), "padding of a run is not zero")
@@ -361,7 +361,7 @@ TEST(AuxRun, CompressesInBlocks) {
   EXPECT_LT(bytes.size(), 1000u);
 }
 
-// spec: format.md#request-runs rule 1
+// spec: drum.md#request-runs rule 1
 TEST(AuxRun, RejectsEveryOtherLengthOfCompressedRuns) {
   const Bytes bytes = compressed_run();
   for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
@@ -371,7 +371,7 @@ TEST(AuxRun, RejectsEveryOtherLengthOfCompressedRuns) {
   }
 }
 
-// spec: format.md#auxiliary-blocks rule 12
+// spec: drum.md#auxiliary-blocks rule 12
 TEST(AuxRun, RejectsBlockLengthsThatCannotBe) {
   const Bytes bytes = compressed_run();
   constexpr auto kText = "a block of auxiliaries has a length that cannot be";

@@ -109,7 +109,7 @@ TEST(ResultRun, ReturnsRandomColumnsAsTheyWere) {
   }
 }
 
-// spec: format.md#result-runs rule 1
+// spec: drum.md#result-runs rule 1
 TEST(ResultRun, RejectsEveryOtherLength) {
   const Bytes bytes = sample();
   for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
@@ -119,14 +119,14 @@ TEST(ResultRun, RejectsEveryOtherLength) {
   }
 }
 
-// spec: format.md#result-runs rule 1
+// spec: drum.md#result-runs rule 1
 TEST(ResultRun, RejectsCountsThatOverflow) {
   EXPECT_EQ(verdict_with(8, ~std::uint64_t{0}), "a run is cut short");
   EXPECT_EQ(verdict_with(8, (std::uint64_t{1} << 61) + 3), "a run is cut short");
   EXPECT_EQ(verdict_with(16, std::int32_t{1 << 24}), "a run is cut short");
 }
 
-// spec: format.md#result-runs rule 2
+// spec: drum.md#result-runs rule 2
 TEST(ResultRun, RejectsWrongMagicReservedBytesAndPadding) {
   EXPECT_EQ(verdict_with(0, std::uint8_t{0}), "the magic number of a result run is wrong");
   EXPECT_EQ(verdict_with(20, std::uint32_t{1}),
@@ -135,20 +135,20 @@ TEST(ResultRun, RejectsWrongMagicReservedBytesAndPadding) {
   EXPECT_EQ(verdict_with(127, std::uint8_t{1}), "padding of a run is not zero");
 }
 
-// spec: format.md#result-runs rule 3
+// spec: drum.md#result-runs rule 3
 TEST(ResultRun, RejectsCountsAndValueLengthsOutOfRange) {
   constexpr auto kText = "a number in the header of a result run is out of range";
   EXPECT_EQ(verdict_with(8, std::uint64_t{0}), kText);
   EXPECT_EQ(verdict_with(16, std::int32_t{-2}), kText);
 }
 
-// spec: format.md#result-runs rule 4
+// spec: drum.md#result-runs rule 4
 TEST(ResultRun, RejectsUnknownOperationsAndVerdicts) {
   EXPECT_EQ(verdict_with(74, std::uint16_t{7}), "an operation in a result run is unknown");
   EXPECT_EQ(verdict_with(82, std::uint8_t{2}), "a verdict in a result run is unknown");
 }
 
-// spec: format.md#result-runs rule 5
+// spec: drum.md#result-runs rule 5
 TEST(ResultRun, RejectsValuesAndAuxiliariesThatAreTooLong) {
   constexpr auto kText = "a value or an auxiliary of a run is too long";
   EXPECT_EQ(verdict_with(88, kValueBytesMax + 1), kText);

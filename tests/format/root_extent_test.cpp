@@ -50,7 +50,7 @@ TEST(RootExtent, IsFoundByItsEnd) {
   }
 }
 
-// spec: format.md#directory rule 17
+// spec: container.md#directory rule 17
 TEST(RootExtent, RejectsEverySingleBit) {
   const SealedRoot root(80);
   for (std::size_t bit = 0; bit < root.bytes.size() * 8; ++bit) {
@@ -60,7 +60,7 @@ TEST(RootExtent, RejectsEverySingleBit) {
   }
 }
 
-// spec: format.md#directory rule 17
+// spec: container.md#directory rule 17
 TEST(RootExtent, RejectsAnEndThatSaysSomethingElse) {
   for (std::size_t place = 0; place < sizeof(RootEnd) - 8; ++place) {
     // These stand in no superblock: verifying compares them with the identity page.
@@ -105,7 +105,7 @@ Errc root_place(std::uint64_t offset, std::uint64_t payload, std::uint64_t high_
   return code_of(check_root_place(superblock));
 }
 
-// spec: format.md#superblock rule 6
+// spec: container.md#superblock rule 6
 TEST(RootExtent, RejectsAHighWaterMarkOutOfRange) {
   EXPECT_EQ(root_place(81'920, 80, 86'016), Errc{});
   EXPECT_EQ(root_place(81'920, 80, 86'017), Errc::kDirectoryInvalid);
@@ -113,7 +113,7 @@ TEST(RootExtent, RejectsAHighWaterMarkOutOfRange) {
   EXPECT_EQ(root_place(81'920, 80, kFileBytesMax + kUnitBytes), Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#superblock rule 7
+// spec: container.md#superblock rule 7
 TEST(RootExtent, RejectsAPlaceOutsideTheData) {
   EXPECT_EQ(root_place(77'824, 80, 86'016), Errc::kDirectoryInvalid);
   EXPECT_EQ(root_place(81'928, 80, 90'112), Errc::kDirectoryInvalid);
@@ -121,7 +121,7 @@ TEST(RootExtent, RejectsAPlaceOutsideTheData) {
   EXPECT_EQ(root_place(0 - kUnitBytes, 80, 86'016), Errc::kDirectoryInvalid);
 }
 
-// spec: format.md#superblock rule 7
+// spec: container.md#superblock rule 7
 TEST(RootExtent, RejectsAWrongLength) {
   EXPECT_EQ(root_place(81'920, 0, 86'016), Errc::kDirectoryInvalid);
   EXPECT_EQ(root_place(81'920, 81, 86'016), Errc::kDirectoryInvalid);

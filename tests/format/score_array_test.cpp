@@ -80,7 +80,7 @@ TEST(ScoreArray, SaysTheSameWhateverThePieces) {
   }
 }
 
-// spec: format.md#score-arrays rule 1
+// spec: scores.md#score-arrays rule 1
 TEST(ScoreArray, RejectsAnotherEnd) {
   const Bytes bytes = encoded(sample_page_scores());
   constexpr auto kText = "the length of a score array is out of range";
@@ -97,7 +97,7 @@ TEST(ScoreArray, RejectsAnotherEnd) {
             "reserved bytes of a score array are not zero");
 }
 
-// spec: format.md#score-arrays rule 2
+// spec: scores.md#score-arrays rule 2
 TEST(ScoreArray, RejectsUnknownNumbers) {
   for (const std::uint16_t scorer : std::vector<std::uint16_t>{0, 7, 32'767}) {
     EXPECT_EQ(verdict_after([&](auto& f) { f.scorer = scorer; }),
@@ -114,7 +114,7 @@ TEST(ScoreArray, RejectsUnknownNumbers) {
   EXPECT_EQ(verdict_after([](auto& f) { f.flags = 7; }), "unknown flags of a score array are set");
 }
 
-// spec: format.md#score-arrays rule 3
+// spec: scores.md#score-arrays rule 3
 TEST(ScoreArray, RejectsCountsThatDoNotFitThePages) {
   EXPECT_EQ(verdict_after([](auto& f) { f.page_count = (1ULL << 40U) + 1; }),
             "the page count of a score array is out of range");
@@ -126,8 +126,8 @@ TEST(ScoreArray, RejectsCountsThatDoNotFitThePages) {
             "a score array without pages has links");
 }
 
-// spec: format.md#score-arrays rule 4
-// spec: format.md#score-arrays rule 5
+// spec: scores.md#score-arrays rule 4
+// spec: scores.md#score-arrays rule 5
 TEST(ScoreArray, RejectsCountsThatDoNotFitTheLength) {
   EXPECT_EQ(verdict_after([](auto& f) { f.iteration_count = 65'537; }),
             "the iteration count of a score array is out of range");
@@ -139,14 +139,14 @@ TEST(ScoreArray, RejectsCountsThatDoNotFitTheLength) {
   EXPECT_EQ(verdict_after([](auto& f) { f.entry_count = f.page_count = 1ULL << 40U; }), kText);
 }
 
-// spec: format.md#score-arrays rule 6
+// spec: scores.md#score-arrays rule 6
 TEST(ScoreArray, RejectsAGenerationThatCannotBe) {
   constexpr auto kText = "the generation of a score array is out of range";
   EXPECT_EQ(verdict_after([](auto& f) { f.generation = 0; }), kText);
   EXPECT_EQ(verdict_after([](auto& f) { f.generation = kGenerationMax + 1; }), kText);
 }
 
-// spec: format.md#score-arrays rule 7
+// spec: scores.md#score-arrays rule 7
 TEST(ScoreArray, RejectsNumbersOutOfRange) {
   for (const double damping : {-0.0, -0.5, 1.0000000000000002, kNan, kInfinity}) {
     EXPECT_EQ(verdict_after([&](auto& f) { f.damping = bits(damping); }),
@@ -165,7 +165,7 @@ TEST(ScoreArray, RejectsNumbersOutOfRange) {
   }
 }
 
-// spec: format.md#score-arrays rule 8
+// spec: scores.md#score-arrays rule 8
 TEST(ScoreArray, RejectsValuesThatAreNoScores) {
   const std::string text = "a score is not a finite number from 0 on at ";
   const Bytes pages = encoded(sample_page_scores());
@@ -178,13 +178,13 @@ TEST(ScoreArray, RejectsValuesThatAreNoScores) {
   EXPECT_EQ(place_of(with(pages, 16, std::bit_cast<std::uint32_t>(-1.0F))), text + "16");
 }
 
-// spec: format.md#score-arrays rule 9
+// spec: scores.md#score-arrays rule 9
 TEST(ScoreArray, RejectsPaddingThatIsNotZero) {
   EXPECT_EQ(place_of(with(encoded(sample_page_scores()), 20, std::uint32_t{1} << 31U)),
             "padding of a score array is not zero at 20");
 }
 
-// spec: format.md#score-arrays rule 10
+// spec: scores.md#score-arrays rule 10
 TEST(ScoreArray, RejectsFirstPagesThatDoNotAscend) {
   const Bytes hosts = encoded(sample_host_scores());
   const std::string text = "the first pages of a score array do not ascend at ";
@@ -197,7 +197,7 @@ TEST(ScoreArray, RejectsFirstPagesThatDoNotAscend) {
             "a first page of a score array is out of range at 40");
 }
 
-// spec: format.md#score-arrays rule 11
+// spec: scores.md#score-arrays rule 11
 TEST(ScoreArray, RejectsResidualsOutOfRange) {
   const Bytes pages = encoded(sample_page_scores());
   for (const double residual : {-0.0, -1.0, kNan, kInfinity}) {
@@ -212,7 +212,7 @@ TEST(ScoreArray, RejectsResidualsOutOfRange) {
             "the residual of a score array is not its last one");
 }
 
-// spec: format.md#score-arrays rule 12
+// spec: scores.md#score-arrays rule 12
 TEST(ScoreArray, RejectsAnotherSum) {
   constexpr auto kText = "the sum of a score array is not that of its values";
   EXPECT_EQ(verdict_after([](auto& f) { ++f.sum; }), kText);

@@ -94,7 +94,7 @@ Bytes with_score_footer(Change change) {
   return bytes;
 }
 
-/// Payloads by name: what begins with "rule_N_" breaks rule N of format.md#score-arrays, all others
+/// Payloads by name: what begins with "rule_N_" breaks rule N of scores.md#score-arrays, all others
 /// keep all rules. The library and spec/scores.py are both held to it.
 inline std::map<std::string, Bytes> sample_score_payloads() {
   using format::ScoreFooter;

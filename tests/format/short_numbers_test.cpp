@@ -43,7 +43,7 @@ std::optional<Numbers> decoded(const Parts& parts, std::size_t count, std::size_
   return fast;
 }
 
-// spec: format.md#short-numbers rule 1
+// spec: links.md#short-numbers rule 1
 TEST(ShortNumbers, TakesNoOneTwoOrFourBytes) {
   const Parts parts = encoded({0, 1, 255, 256, 65'535, 65'536, 0xffffffff});
   EXPECT_EQ(hex_of(parts.selectors), "94 3e");
@@ -80,7 +80,7 @@ TEST(ShortNumbers, SaysHowLongTheDataAreWhenMoreFollows) {
   EXPECT_EQ(used, length);
 }
 
-// spec: format.md#short-numbers rule 2
+// spec: links.md#short-numbers rule 2
 TEST(ShortNumbers, RefusesDataThatAreTooShortWhereverTheyEnd) {
   Numbers numbers;
   for (std::uint32_t i = 0; i < 40; ++i) numbers.push_back(i * i * i * i * 40);
@@ -91,7 +91,7 @@ TEST(ShortNumbers, RefusesDataThatAreTooShortWhereverTheyEnd) {
   }
 }
 
-// spec: format.md#short-numbers rule 2
+// spec: links.md#short-numbers rule 2
 TEST(ShortNumbers, RefusesSelectorsBehindTheLastNumber) {
   for (std::size_t count = 1; count < 12; ++count) {
     Parts parts = encoded(Numbers(count, 3));

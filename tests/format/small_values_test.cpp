@@ -25,11 +25,11 @@ TEST(SmallValues, GiveTheirNamesAndBytes) {
   EXPECT_TRUE((*values)[2].bytes.empty());
 }
 
-// spec: format.md#small-values rule 1
-// spec: format.md#small-values rule 2
-// spec: format.md#small-values rule 3
-// spec: format.md#small-values rule 4
-// spec: format.md#small-values rule 5
+// spec: values.md#small-values rule 1
+// spec: values.md#small-values rule 2
+// spec: values.md#small-values rule 3
+// spec: values.md#small-values rule 4
+// spec: values.md#small-values rule 5
 TEST(SmallValues, KeepOrBreakTheRuleOfTheirName) {
   const std::map<std::string, std::string> texts = {
       {"rule_1_magic", "the magic number of values is wrong"},

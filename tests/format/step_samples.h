@@ -118,7 +118,7 @@ Bytes with_step_header(Bytes payload, Change change) {
 
 using StepPayloads = std::map<std::string, Bytes>;
 
-/// Payloads by name: what begins with "rule_N_" breaks rule N of format.md#step-runs, all others
+/// Payloads by name: what begins with "rule_N_" breaks rule N of frontier.md#step-runs, all others
 /// keep all rules. The library and spec/frontier_steps.py are both held to it.
 inline StepPayloads sample_step_runs() {
   using Header = format::StepRunHeader;

@@ -128,32 +128,32 @@ TEST(Superblock, ReturnsWhatWasSealed) {
   }
 }
 
-// spec: format.md#superblock rule 1
+// spec: container.md#superblock rule 1
 TEST(Superblock, RejectsAnotherMagic) {
   Superblock superblock = sealed(sample_superblock());
   superblock.magic ^= 1;
   EXPECT_EQ(code_of(parse_repaired(superblock)), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock rule 2
+// spec: container.md#superblock rule 2
 TEST(Superblock, RejectsASwappedCopy) {
   const auto parsed = parse_at(sealed(sample_superblock()), 1, 1);
   ASSERT_EQ(code_of(parsed), Errc::kSuperblockDamaged);
   EXPECT_EQ(parsed.error().offset, 64u * 1024);
 }
 
-// spec: format.md#superblock rule 2
+// spec: container.md#superblock rule 2
 TEST(Superblock, RejectsACopyOfTheOtherSlot) {
   EXPECT_EQ(code_of(parse_at(sealed(sample_superblock()), 0, 0)), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock rule 2
+// spec: container.md#superblock rule 2
 TEST(Superblock, RejectsACopyOfAnotherFile) {
   const Superblock other = seal_superblock(sample_superblock(), {}, 1, 0);
   EXPECT_EQ(code_of(parse_at(other, 1, 0)), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock rule 3
+// spec: container.md#superblock rule 3
 TEST(Superblock, RejectsEverySingleBit) {
   const Bytes whole = bytes_of_struct(sealed(sample_superblock()));
   for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
@@ -163,14 +163,14 @@ TEST(Superblock, RejectsEverySingleBit) {
   }
 }
 
-// spec: format.md#superblock rule 3
+// spec: container.md#superblock rule 3
 TEST(Superblock, RejectsACopyThatIsCutShort) {
   Bytes copy = bytes_of_struct(sealed(sample_superblock()));
   copy.pop_back();
   EXPECT_EQ(code_of(parse_superblock(copy, sample_uuid(), 1, 0)), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock rule 4
+// spec: container.md#superblock rule 4
 TEST(Superblock, RejectsAGenerationWithoutAPinByte) {
   Superblock superblock = sealed(sample_superblock());
   superblock.generation = kGenerationMax - 1;  // odd: of slot 1
@@ -179,7 +179,7 @@ TEST(Superblock, RejectsAGenerationWithoutAPinByte) {
   EXPECT_EQ(code_of(parse_repaired(superblock)), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock rule 4
+// spec: container.md#superblock rule 4
 TEST(Superblock, RejectsAGenerationOfTheOtherSlot) {
   Superblock superblock = sample_superblock();
   superblock.generation = 2;
@@ -189,14 +189,14 @@ TEST(Superblock, RejectsAGenerationOfTheOtherSlot) {
   EXPECT_EQ(code_of(parse_at(zero, 0, 0)), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock rule 5
+// spec: container.md#superblock rule 5
 TEST(Superblock, RejectsReservedBytesThatAreNotZero) {
   Superblock superblock = sealed(sample_superblock());
   superblock.reserved[1000] = std::byte{1};
   EXPECT_EQ(code_of(parse_repaired(superblock)), Errc::kSuperblockDamaged);
 }
 
-// spec: format.md#superblock rule 5
+// spec: container.md#superblock rule 5
 TEST(Superblock, IgnoresReservedBytesBesideAnUnknownFeature) {
   for (auto field : {&Superblock::features_compat, &Superblock::features_ro_compat,
                      &Superblock::features_incompat}) {
@@ -207,7 +207,7 @@ TEST(Superblock, IgnoresReservedBytesBesideAnUnknownFeature) {
   }
 }
 
-// spec: format.md#superblock rule 8
+// spec: container.md#superblock rule 8
 TEST(Superblock, RejectsATombstoneThatSaysWhereARootIs) {
   Superblock tombstone{};
   tombstone.generation = 3;
@@ -238,7 +238,7 @@ TEST(Superblock, TakesCopiesThatDifferInPassForTheSameGeneration) {
   EXPECT_FALSE(same_generation(first, seal_superblock(other, sample_uuid(), 1, 1)));
 }
 
-// spec: format.md#feature-bits rule 1
+// spec: container.md#feature-bits rule 1
 TEST(FeatureSet, RejectsEveryUnknownIncompatBit) {
   for (int bit = 0; bit < 64; ++bit) {
     Superblock superblock = sample_superblock();
@@ -248,7 +248,7 @@ TEST(FeatureSet, RejectsEveryUnknownIncompatBit) {
   }
 }
 
-// spec: format.md#feature-bits rule 1
+// spec: container.md#feature-bits rule 1
 TEST(FeatureSet, AllowsReadingWithAnUnknownRoCompatBit) {
   Superblock superblock = sample_superblock();
   superblock.features_ro_compat = 1;
@@ -256,7 +256,7 @@ TEST(FeatureSet, AllowsReadingWithAnUnknownRoCompatBit) {
   EXPECT_EQ(code_of(check_features(superblock, true)), Errc::kReadOnlyFeature);
 }
 
-// spec: format.md#feature-bits rule 1
+// spec: container.md#feature-bits rule 1
 TEST(FeatureSet, IgnoresUnknownCompatBits) {
   Superblock superblock = sample_superblock();
   superblock.features_compat = ~std::uint64_t{0};

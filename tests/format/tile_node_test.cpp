@@ -71,7 +71,7 @@ TEST(TileNode, SaysWhichNodeIsBroken) {
   EXPECT_EQ(node.error().offset, self().offset_bytes);
 }
 
-// spec: format.md#tiled-segments rule 1
+// spec: container.md#tiled-segments rule 1
 TEST(TileNode, RejectsEveryOtherLength) {
   Bytes bytes = encoded(sample());
   bytes.resize(4096);
@@ -82,7 +82,7 @@ TEST(TileNode, RejectsEveryOtherLength) {
   }
 }
 
-// spec: format.md#tiled-segments rule 2
+// spec: container.md#tiled-segments rule 2
 TEST(TileNode, RejectsAWrongMagicAndReservedBytes) {
   EXPECT_EQ(verdict(with(encoded(sample()), 0, std::uint8_t{'X'})),
             "the magic number of a tile node is wrong");
@@ -92,7 +92,7 @@ TEST(TileNode, RejectsAWrongMagicAndReservedBytes) {
   }
 }
 
-// spec: format.md#tiled-segments rule 3
+// spec: container.md#tiled-segments rule 3
 TEST(TileNode, RejectsLevelsAndCountsOutOfRange) {
   EXPECT_EQ(verdict(with(encoded(sample()), 16, std::uint16_t{5})),
             "the level of a tile node is out of range");
@@ -105,7 +105,7 @@ TEST(TileNode, RejectsLevelsAndCountsOutOfRange) {
   EXPECT_EQ(verdict(many), "the length of a tile node is out of range");
 }
 
-// spec: format.md#tiled-segments rule 4
+// spec: container.md#tiled-segments rule 4
 TEST(TileNode, RejectsAnotherSumOfRecords) {
   const std::string wrong = "the record count of a tile node is not the sum of its children";
   EXPECT_EQ(verdict(with(encoded(sample()), 8, std::uint64_t{61})), wrong);
@@ -117,7 +117,7 @@ TEST(TileNode, RejectsAnotherSumOfRecords) {
             "the children of a tile node have too many records");
 }
 
-// spec: format.md#tiled-segments rule 5
+// spec: container.md#tiled-segments rule 5
 TEST(TileNode, RejectsChildrenThatBreakTheRulesOfReferences) {
   const auto child = [](const std::function<void(RunRef&)>& change) {
     return verdict_after([&](TileNode& node) { change(node.children[1]); });
@@ -142,7 +142,7 @@ TEST(TileNode, RejectsChildrenThatBreakTheRulesOfReferences) {
   EXPECT_EQ(child([](RunRef& run) { run.born = {9}; }), "accepted");
 }
 
-// spec: format.md#tiled-segments rule 6
+// spec: container.md#tiled-segments rule 6
 TEST(TileNode, RejectsNodesBelowItOfAnImpossibleLength) {
   for (const std::uint64_t length : {8UL, 24UL, 71UL, 73UL, 3095UL, 3097UL, 3144UL, 1UL << 20}) {
     const auto change = [length](TileNode& node) { node.children[0].payload_bytes = length; };

@@ -45,7 +45,7 @@ inline Bytes sample_values() {
   return raw_values({{".next", "ab"}, {"pages", std::string("\1\0\0\0\0\0\0\0", 8)}, {"x", ""}});
 }
 
-/// Payloads by name: what begins with "rule_N_" breaks rule N of format.md#small-values, all others
+/// Payloads by name: what begins with "rule_N_" breaks rule N of values.md#small-values, all others
 /// keep all rules. The library and spec/small_values.py are both held to it.
 inline std::map<std::string, Bytes> sample_value_payloads() {
   const auto with = [](std::size_t offset, std::uint8_t byte) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Key blocks of 16-byte keys: spec/format.md#key-block.
+// Key blocks of 16-byte keys: spec/drum.md#key-block.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -124,7 +124,7 @@ TEST(WideKeyBlock, KeepsValuesBehindTheHalves) {
   EXPECT_EQ(Bytes(second.begin(), second.end()), bytes_of("def"));
 }
 
-// spec: format.md#partition rule 9
+// spec: drum.md#key-block rule 9
 TEST(WideKeyBlock, RejectsAWrongWordOnSharedHeads) {
   constexpr auto kText = "a key block says wrongly that its keys share their head";
   constexpr auto kDecoded =
@@ -140,7 +140,7 @@ TEST(WideKeyBlock, RejectsAWrongWordOnSharedHeads) {
   EXPECT_EQ(verdict(repeated), kDecoded);
 }
 
-// spec: format.md#partition rule 11
+// spec: drum.md#key-block rule 11
 TEST(WideKeyBlock, RejectsTailsThatDoNotAscendUnderOneHead) {
   const Bytes block = block_of({{1, 8}, {1, 9}, {2, 0}});
   const std::size_t tails = block.size() - 24;

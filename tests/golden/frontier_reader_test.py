@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/frontier.py, written from spec/format.md, agrees with the library on frontier tables, and
+"""spec/frontier.py, written from spec/frontier.md, agrees with the library on frontier tables, and
 spec/reader.py reads the segments of a frontier.
 
 The library wrote the tables and runs: they are seeds of its fuzz targets.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/frontier_steps.py, written from spec/format.md, agrees with the library on both runs.
+"""spec/frontier_steps.py, written from spec/frontier.md, agrees with the library on both runs.
 
 The library wrote the seeds of their fuzz targets (tests/format/group_samples.h, step_samples.h);
 tests/format/group_run_test.cpp and step_run_test.cpp hold it to the same names.

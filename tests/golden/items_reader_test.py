@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/frontier_items.py, written from spec/format.md, agrees with the library on item runs.
+"""spec/frontier_items.py, written from spec/frontier.md, agrees with the library on item runs.
 
 The library wrote the seeds of their fuzz target (tests/format/item_samples.h);
 tests/format/item_run_test.cpp holds it to the same names.

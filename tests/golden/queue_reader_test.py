@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/queue_runs.py, written from spec/format.md, agrees with the library on queue runs.
+"""spec/queue_runs.py, written from spec/queue.md, agrees with the library on queue runs.
 
 The library wrote the seeds of their fuzz target (tests/format/queue_samples.h);
 tests/format/queue_run_test.cpp holds it to the same names.

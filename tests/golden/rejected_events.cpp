@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rejected golden files with broken event runs. Messages are put together word by word, as
-// spec/format.md#event-runs says, for no encoder writes them.
+// spec/events.md#event-runs says, for no encoder writes them.
 #include "golden/rejected_maker.h"
 
 namespace crawlstore::testing {

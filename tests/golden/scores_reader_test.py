@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/scores.py, written from spec/format.md, agrees with the library on score arrays.
+"""spec/scores.py, written from spec/scores.md, agrees with the library on score arrays.
 
 The library wrote the seeds of their fuzz target (tests/format/score_samples.h);
 tests/format/score_array_test.cpp holds it to the same names.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/small_values.py, written from spec/format.md, agrees with the library on small values.
+"""spec/small_values.py, written from spec/values.md, agrees with the library on small values.
 
 The library wrote the seeds of their fuzz target (tests/format/value_samples.h);
 tests/format/small_values_test.cpp holds it to the same names.

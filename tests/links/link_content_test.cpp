@@ -70,7 +70,7 @@ TEST(LinkContent, AcceptsRandomGraphs) {
   }
 }
 
-// spec: format.md#link-runs rule 7
+// spec: links.md#link-runs rule 7
 TEST(LinkContent, RejectsTotalsThatAreNotThoseOfTheBlocks) {
   constexpr auto kCounts =
       "the blocks of a link run hold other numbers of rows or links than its footer";
@@ -81,13 +81,13 @@ TEST(LinkContent, RejectsTotalsThatAreNotThoseOfTheBlocks) {
   EXPECT_EQ(verdict_after([](auto& f) { --f.target_max; }), kHighest);
 }
 
-// spec: format.md#link-runs rule 7
+// spec: links.md#link-runs rule 7
 TEST(LinkContent, RejectsPagesThatDoNotAscendFromBlockToBlock) {
   EXPECT_EQ(verdict(link_run({{{10, {}}, {25, {}}}, {{20, {}}}})),
             "the pages of a link run do not ascend from block to block");
 }
 
-// spec: format.md#link-runs rule 7
+// spec: links.md#link-runs rule 7
 TEST(LinkContent, RejectsAnIndexOfOtherPages) {
   const Bytes run = link_run(sample());
   const std::size_t second = run.size() - sizeof(format::LinkRunFooter) - 2 * 16;
@@ -96,7 +96,7 @@ TEST(LinkContent, RejectsAnIndexOfOtherPages) {
   EXPECT_EQ(verdict(changed), "the first page of a block is not the one the index says");
 }
 
-// spec: format.md#link-runs rule 6
+// spec: links.md#link-runs rule 6
 TEST(LinkContent, RejectsBlocksThatEndElsewhere) {
   Bytes run = link_run(sample());
   const std::size_t third = run.size() - sizeof(format::LinkRunFooter) - 16 + 8;
@@ -105,8 +105,8 @@ TEST(LinkContent, RejectsBlocksThatEndElsewhere) {
   EXPECT_EQ(verdict(run), "a block of a link run does not end where the index says");
 }
 
-// spec: format.md#link-block rule 4
-// spec: format.md#short-numbers rule 1
+// spec: links.md#link-block rule 4
+// spec: links.md#short-numbers rule 1
 TEST(LinkContent, RejectsBlocksThatAreNotTheShortest) {
   // Page 3 links to 4: one byte of data for the degree, one for the link.
   Bytes run = link_run({{{3, {4}}}});

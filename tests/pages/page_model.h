@@ -2,7 +2,7 @@
 #pragma once
 
 /// The required contents of a page database, in a map, edit after edit: the rules of
-/// format.md#pages, said once more and without supersteps.
+/// pages.md#pages, said once more and without supersteps.
 
 #include <algorithm>
 #include <cstdint>

@@ -374,6 +374,17 @@ class Whole(RuleCase):
         self.bad(rule, "b.md is no document", {**documents, "d.cpp": "// b.md\n"})
         self.bad(rule, "spec/c.md is no document", {**documents, "spec/a.md": "see `spec/c.md`"})
 
+    def test_links(self):
+        rule = tree_rules.check_links
+        page = "# A\n\n## B, or c\n\n1. one\n\n```\n## Fenced\n```\n\n## D\n\n2. two\n"
+        self.good(rule, {"spec/a.md": page + "[x](#b-or-c) [y](e.md) [z](https://e.test/f.md#g)",
+                         "spec/e.md": "# E\n[x](a.md#d) [y](../b) `a.md#d rule 2`\n", "b/c.png": "",
+                         "f.h": "// spec/a.md#b-or-c rule 1, a.md#d\n"})
+        for link in "#e", "#fenced", "b.md", "../a.md":
+            self.bad(rule, "a dead link: " + link, {"spec/a.md": page + f"[x]({link})"})
+        for cited in "a.md#e", "a.md#d rule 1", "b.md#d":
+            self.bad(rule, cited + " is not there", {"spec/a.md": page, "f.h": f"// {cited}\n"})
+
     def test_musts(self):
         rule, text = tree_rules.check_musts, "# A\n\n1. It MUST.\n   * Here it MUST, too.\n"
         self.good(rule, {"spec/a.md": text, "a.md": "It MUST.\n"})

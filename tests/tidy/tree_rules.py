@@ -157,6 +157,48 @@ def without_fences(text):
                   flags=re.MULTILINE | re.DOTALL)
 
 
+def sections(text):
+    """anchor of each heading, as GitHub makes it -> numbers of the rules under it; of headings that
+    are alike only the first one has an anchor here"""
+    found, rules = {}, set()
+    for line in without_fences(text).split("\n"):
+        heading, rule = re.match(r'#+ (.+)', line), re.match(r'(\d+)\. ', line)
+        if heading:
+            anchor = re.sub(r'[^\w -]', '', heading.group(1).lower()).replace(" ", "-")
+            rules = set()
+            found.setdefault(anchor, rules)
+        elif rule:
+            rules.add(rule.group(1))
+    return found
+
+
+LINK = re.compile(r'(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)')
+CITATION = re.compile(r'(?<![\w./:-])([\w./-]+\.md)#([\w-]+)(?: rule (\d+))?')
+
+
+def check_links(tree):
+    """A link leads to a file and a heading. What is cited as page.md#anchor, or page.md#anchor rule
+    3, is there."""
+    pages = {path: sections(text) for path, text in tree.texts.items() if path.endswith(".md")}
+    folders = {path.rpartition("/")[0] for path in tree.paths}
+    for path, text in tree.texts.items():
+        if path.startswith(("tests/tidy/", "tests/house/", "fuzz/corpus/")):
+            continue
+        folder = path.rpartition("/")[0]
+        for match in LINK.finditer(without_fences(text)) if path in pages else ():
+            file, _, anchor = match.group(1).partition("#")
+            place = posixpath.normpath(posixpath.join(folder, file)) if file else path
+            if "://" not in file and (place not in tree.paths and place not in folders
+                                      or anchor and anchor not in pages.get(place, ())):
+                yield Finding(path, line_of(text, match.start()), f"a dead link: {match.group(1)}")
+        for match in CITATION.finditer(text):
+            file, anchor, rule = match.groups()
+            places = (posixpath.normpath(place + file) for place in ("", folder + "/", "spec/"))
+            there = next((pages[place] for place in places if place in pages), {})
+            if anchor not in there or rule and rule not in there[anchor]:
+                yield Finding(path, line_of(text, match.start()), f"{match.group()} is not there")
+
+
 def check_musts(tree):
     """In spec/, a sentence with MUST stands in a numbered rule."""
     for path, text in tree.texts.items():
@@ -228,5 +270,5 @@ def check_test_names(tree):
 
 
 RULES = [check_sizes, check_prose, check_documents, check_assertions, check_names,
-         check_build_lists, check_named_documents, check_musts, check_covers, check_goldens,
-         check_fuzz, check_test_names]
+         check_build_lists, check_named_documents, check_links, check_musts, check_covers,
+         check_goldens, check_fuzz, check_test_names]

@@ -147,7 +147,7 @@ TEST(CreateShard, KeepsItWhateverComes) {
   EXPECT_EQ(must(read_shard(store)), (Shard{1, 2}));
 }
 
-// spec: format.md, Small values rule 7
+// spec: values.md, Small values rule 7
 TEST(CreateShard, LeavesNoOtherTextUnnoticed) {
   for (const std::string text : {"", "1", "2/2", "0/1", "00/2", "0/4097"}) {
     const TemporaryFolder folder;

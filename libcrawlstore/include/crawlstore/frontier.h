@@ -2,7 +2,7 @@
 #pragma once
 
 /// Frontiers of a store: what a crawl has still to fetch, for whom it may be fetched when, and what
-/// is being fetched. Bytes: spec/format.md#frontiers.
+/// is being fetched. Bytes: spec/frontier.md#frontiers.
 ///
 /// An item waits in a group, a host as a rule, until it is taken. What is taken is leased: it is
 /// finished, given back, or comes back by itself when its lease ends; what came back is taken first

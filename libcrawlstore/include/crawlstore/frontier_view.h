@@ -2,7 +2,7 @@
 #pragma once
 
 /// Frontiers of one generation, for reading: who waits, who is being fetched until when, and when a
-/// group may be visited next. Bytes: spec/format.md#frontiers.
+/// group may be visited next. Bytes: spec/frontier.md#frontiers.
 ///
 ///   CRAWLSTORE_TRY(const auto snapshot, Snapshot::open("crawl.crawl"));
 ///   CRAWLSTORE_TRY(const auto view, FrontierView::open(snapshot));

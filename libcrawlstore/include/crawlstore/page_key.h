@@ -2,7 +2,7 @@
 #pragma once
 
 /// Page keys: 16 bytes by which a store knows the URL of a page, so that pages of one host stand
-/// together. spec/format.md#page-keys.
+/// together. spec/urls.md#page-keys.
 ///
 ///     normalised bytes of a URL  --url_host-->  host
 ///     host, bytes                --page_key-->  head, tail, witness
@@ -36,13 +36,13 @@ struct PageKey {
 ///   returns  empty: the URL is not parsed, it has no authority, or the host in it is empty
 ///            ("file:///x")
 ///   cost     that of normalising the URL, and one string
-///   spec     format.md#page-keys rule 1
+///   spec     urls.md#page-keys rule 1
 [[nodiscard]] std::string url_host(std::string_view url);
 
 /// The head of the keys of all pages of a host: XXH3-64 of it.
 ///   host      as url_host() returns it
 ///   key_seed  the file's own seed
-///   spec      format.md#page-keys rule 2
+///   spec      urls.md#page-keys rule 2
 [[nodiscard]] std::uint64_t host_key(std::string_view host, std::uint64_t key_seed);
 
 /// The key of a page. All URLs without a host share one head.
@@ -51,7 +51,7 @@ struct PageKey {
 ///   note        among n pages of one host n^2 / 2^65 pairs with equal keys are expected, and
 ///               n^2 / 2^97 with equal witnesses too
 ///   cost        about 150 ns for a URL of ordinary length: finding the host, two hashes
-///   spec        format.md#page-keys rules 2 to 4
+///   spec        urls.md#page-keys rules 2 to 4
 [[nodiscard]] PageKey page_key(std::string_view normalized, std::uint64_t key_seed);
 
 }  // namespace crawlstore

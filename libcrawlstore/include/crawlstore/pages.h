@@ -150,7 +150,7 @@ class PageDb {
   ///             when runs are to be joined. Not asked while it commits
   ///   errors  kNoSpace and the like, kCancelled: nothing changed, the edits still wait; kReentrant
   ///   cost    reads and writes forwards: all keys, the records of pages that change, the links of
-  ///           pages that were crawled anew; now and then joins runs (spec/format.md)
+  ///           pages that were crawled anew; now and then joins runs (spec/links.md)
   [[nodiscard]] Result<SuperstepReport> merge(const Progress& progress = {});
 
   /// Takes the pages whose URL `is_meant` (a callback) out of the database: keys, URLs, records,

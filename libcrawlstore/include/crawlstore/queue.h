@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Queues of a store: which page comes next. Bytes: spec/format.md#queue-tables and #queue-runs.
+/// Queues of a store: which page comes next. Bytes: spec/queue.md#queue-tables and #queue-runs.
 ///
 /// A queue is a set of pages with priorities: a page that is inserted again gets the new priority.
 /// The highest priority leaves first, and of the same priority the lowest page. Whatever is changed

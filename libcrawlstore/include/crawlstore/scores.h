@@ -2,7 +2,7 @@
 #pragma once
 
 /// The worth of pages: arrays of scores by page index, each computed as a whole and swapped in
-/// whole. Bytes: spec/format.md#score-arrays.
+/// whole. Bytes: spec/scores.md#score-arrays.
 ///
 /// An array belongs to a page database and has a name, such as "pagerank". Whoever computes one
 /// reads a generation and stores the result with the next commit; meanwhile others write the store

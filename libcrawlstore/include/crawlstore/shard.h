@@ -8,7 +8,7 @@
 /// each.
 ///
 /// Ownership: as in crawlstore.hpp. Threads: any. Source: Cho and Garcia-Molina,
-/// "Parallel Crawlers", 2002 (partition by host); spec/format.md, Small values; spec/service.md,
+/// "Parallel Crawlers", 2002 (partition by host); spec/values.md, Small values; spec/service.md,
 /// Nodes, with vectors of shard_of().
 
 #include <compare>

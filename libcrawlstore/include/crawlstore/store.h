@@ -2,7 +2,7 @@
 #pragma once
 
 /// A crawl file, open for writing. One writer at a time, in any process; any number of snapshots
-/// beside it. The byte layout and the commit protocol are in spec/format.md.
+/// beside it. The byte layout is in spec/format.md, the commit protocol in spec/commit.md.
 ///
 /// Ownership: as in crawlstore.hpp. A Store holds its file and the writer lock until close(), or
 /// its end; parts that are still there then give kClosed.

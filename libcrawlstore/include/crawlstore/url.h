@@ -3,7 +3,7 @@
 
 /// URL keys: from the bytes of a URL to the 8 or 16 bytes by which a store knows it.
 ///
-/// Two steps, both part of the file format and numbered rule by rule in spec/format.md#url-keys:
+/// Two steps, both part of the file format and numbered rule by rule in spec/urls.md#url-keys:
 ///
 ///     bytes of a URL  --UrlNormalizer-->  normalised bytes  --url_key-->  std::uint64_t
 ///
@@ -125,7 +125,7 @@ class UrlNormalizer {
   ///   returns  see NormalizedUrl
   ///   cost     one pass when the URL is normal already, two when not: O(bytes), whatever the bytes
   ///            are, and no recursion over them
-  ///   spec     format.md#url-keys rules 1 to 11
+  ///   spec     urls.md#url-keys rules 1 to 11
   [[nodiscard]] NormalizedUrl normalize(std::string_view url);
 
   /// The URL that a reference means in a page, as a browser resolves a link, in its normal form.
@@ -158,12 +158,12 @@ class UrlNormalizer {
 ///   returns     64 bits that all vary with every byte; no value is reserved, 0 may occur
 ///   cost        about 6 ns for a URL of ordinary length, 80 bytes
 ///   note        equal keys of different URLs are possible: n^2 / 2^65 expected pairs among n URLs
-///   spec        format.md#url-keys rule 12
+///   spec        urls.md#url-keys rule 12
 [[nodiscard]] std::uint64_t url_key(std::string_view normalized, std::uint64_t key_seed);
 
 /// The same with 128 bits, for whoever wants no false duplicates: XXH3-128, its high half as the
 /// head. 10^12 URLs expect 2 * 10^-15 equal pairs. cost: as url_key()
-///   spec        format.md#url-keys rule 12
+///   spec        urls.md#url-keys rule 12
 [[nodiscard]] Key16 url_key16(std::string_view normalized, std::uint64_t key_seed);
 
 /// The Rabin fingerprint of a byte string, for exchange with systems that use it (Mercator and its

@@ -3,7 +3,7 @@
 
 /// Small values of a program: counters and states of its own that belong to what it crawls, as how
 /// far it has read its input. Store::set() keeps them, in one commit with all that waits; here a
-/// snapshot's are read. The bytes are in spec/format.md, "Small values".
+/// snapshot's are read. The bytes are in spec/values.md, "Small values".
 ///
 /// Ownership: as in crawlstore.hpp. Threads: any number.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <crawlstore/url.h>
 
-// Normal form of URLs, version 2 (spec/format.md#url-keys).
+// Normal form of URLs, version 2 (spec/urls.md#url-keys).
 //
 // Invariants:
 //   - fixed point: what write_normal() makes is normal; a normal input is returned as a view of

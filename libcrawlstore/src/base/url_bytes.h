@@ -2,7 +2,7 @@
 #pragma once
 
 /// Bytes of URLs: which are escaped where, and how a component is written in its normal form.
-/// spec/format.md#url-keys, the table of sets, and rule 11.
+/// spec/urls.md#url-keys, the table of sets, and rule 11.
 ///
 /// Threads: pure functions of their arguments. Errors: none.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Hosts of URLs in their normal form: spec/format.md#url-keys rule 7.
+/// Hosts of URLs in their normal form: spec/urls.md#url-keys rule 7.
 ///
 /// Threads: pure functions of their arguments. Errors: std::bad_alloc; std::runtime_error if ICU,
 /// which knows the names beyond ASCII, lacks its data.

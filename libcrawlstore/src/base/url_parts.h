@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The parts of a URL in its normal form. spec/format.md#url-keys.
+/// The parts of a URL in its normal form. spec/urls.md#url-keys.
 ///
 /// Ownership: views into the text. Threads: pure functions. Errors: none; the parts of a text that
 /// is no normal form of a parsed URL are some parts.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Writes the normal text of a URL: spec/format.md#url-keys rules 3 to 11.
+/// Writes the normal text of a URL: spec/urls.md#url-keys rules 3 to 11.
 ///
 /// Threads: pure functions of their arguments. Errors: those of url_host.h.
 /// Source: URL Standard, "URL parsing": its states are the functions of a parser that looks at a

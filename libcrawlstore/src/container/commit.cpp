@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commit itself: spec/format.md#commit, steps 1 to 5.
+// The commit itself: spec/commit.md#commit, steps 1 to 5.
 //
 // Invariants: until publish() begins, a failure leaves generation N and its list in force and gives
 // back what the draft reserved; once publish() has begun, a failure poisons the writer.

@@ -2,8 +2,8 @@
 #pragma once
 
 /// Checks in test builds, before each commit, that the generation to be published keeps every rule
-/// of spec/format.md. A part that prepares half a state thus fails in the test that does it, not in
-/// the next program that opens the file.
+/// of spec/container.md. A part that prepares half a state thus fails in the test that does it, not
+/// in the next program that opens the file.
 ///
 /// Checked are the directory, as it was read back; the checksums of runs that the commit wrote; the
 /// content of runs that this writer has written, each once; tables of owners that it has written,

@@ -24,7 +24,7 @@ struct ReaderOptions {
 /// number.
 class Reader {
  public:
-  /// PIN of spec/format.md: locks the generation's byte, reads the superblocks again, uses only
+  /// PIN of spec/commit.md: locks the generation's byte, reads the superblocks again, uses only
   /// what the second reading showed.
   ///   errors  those of read_identity(), read_superblocks(), load_directory(); kNoLocks
   static Result<std::shared_ptr<Reader>> open(std::shared_ptr<Storage> storage,

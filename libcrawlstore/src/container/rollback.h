@@ -8,7 +8,7 @@
 
 namespace crawlstore::container {
 
-/// ROLLBACK of spec/format.md from a whole generation N: publishes N+1 with the content of N-1.
+/// ROLLBACK of spec/commit.md from a whole generation N: publishes N+1 with the content of N-1.
 /// Pending changes are dropped.
 ///   progress  bytes read of what only one of the two refers to, and all
 ///   errors    kNoPreviousGeneration, kCancelled, those of load_directory() and commit()
@@ -25,7 +25,7 @@ Result<std::unique_ptr<Writer>> open_past_damage(std::unique_ptr<Storage> storag
 /// The same, with that commit. Returns the generation published.
 Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOptions options);
 
-/// Roll forward of spec/format.md#rollback: publishes the newest generation above N that stands in
+/// Roll forward of spec/commit.md#rollback: publishes the newest generation above N that stands in
 /// free space, if it is whole. Returns it.
 ///   progress  bytes done and (an estimate of) all
 ///   errors    kNoPreviousGeneration when there is none; what is wrong with it; kLocked, kReplaced,

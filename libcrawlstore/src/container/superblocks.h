@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Reading, choosing and writing superblocks: spec/format.md#superblock, READ SB and step 0.
+/// Reading, choosing and writing superblocks: spec/container.md#superblock, READ SB and step 0.
 
 #include <array>
 #include <memory>

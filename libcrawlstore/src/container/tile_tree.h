@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The tree over the tiles of a tiled segment, in memory: spec/format.md#tiled-segments.
+/// The tree over the tiles of a tiled segment, in memory: spec/container.md#tiled-segments.
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - No byte below is written while a generation that can still be read refers to it: every extent
-//   handed out was free by the rule of spec/format.md#reuse, with pins asked after the current
+//   handed out was free by the rule of spec/container.md#extents, with pins asked after the current
 //   generation was published.
 // - Each unit of the file is in exactly one of: live in the directory, held, free, in flight,
 //   superblock area.

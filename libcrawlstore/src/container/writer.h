@@ -37,7 +37,7 @@ struct WriterOptions {
 };
 
 /// The one writer of a store: holds the writer lock, hands out extents, and publishes generations
-/// by the protocol of spec/format.md#commit.
+/// by the protocol of spec/commit.md#commit.
 ///
 /// put() and remove() collect changes; commit() publishes all of them or none. The caller of
 /// reserve() owns the extent until a Run does, or until a pending change names it. Such a change

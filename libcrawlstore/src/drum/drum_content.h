@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The rules that the payload of one run of a drum must keep by itself: spec/format.md, the
-/// sections on its segments.
+/// The rules that the payload of one run of a drum must keep by itself: spec/drum.md.
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Writing and reading partitions: sorted unique keys with values, spec/format.md#partition.
+/// Writing and reading partitions: sorted unique keys with values, spec/drum.md#partition.
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// VerifyLevel::kDeep for drums: the rules of spec/format.md#drum.
+/// VerifyLevel::kDeep for drums: the rules of spec/drum.md#drum.
 
 #include "container/verify_segments.h"
 

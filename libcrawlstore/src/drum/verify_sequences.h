@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Checks that no two waiting requests of a drum have one sequence: spec/format.md#drum rule 13.
+/// Checks that no two waiting requests of a drum have one sequence: spec/drum.md#drum rule 13.
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Arithmetic of times and intervals, in milliseconds: spec/format.md#step-runs. Pure functions.
+/// Arithmetic of times and intervals, in milliseconds: spec/frontier.md#step-runs. Pure functions.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Runs of items in the file: spec/format.md#item-runs.
+/// Runs of items in the file: spec/frontier.md#item-runs.
 
 #include <cstddef>
 #include <cstdint>

@@ -25,7 +25,7 @@ struct Piece {
 ///   cost    a read of each
 Result<std::vector<format::GoneStep>> gone_later(const StoredItems& items, std::uint64_t clock);
 
-/// Calls write(Step) with each step of a piece, group by group: spec/format.md#step-runs.
+/// Calls write(Step) with each step of a piece, group by group: spec/frontier.md#step-runs.
 ///   errors  those of Body::text()
 Result<void> write_piece(const State& state, const Piece& piece, const WriteStep& write);
 

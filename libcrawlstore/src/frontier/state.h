@@ -34,7 +34,7 @@ struct StoredItems {
 };
 
 /// A frontier: what all steps so far have made of it. There is no other way to change it than
-/// steps, so whoever applies those of a file has what its writer had: spec/format.md#step-runs.
+/// steps, so whoever applies those of a file has what its writer had: spec/frontier.md#step-runs.
 /// Items that were never taken may be in runs, unless their time has come since; all others are in
 /// memory.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// When a group may be visited: spec/format.md#step-runs, Rules of groups. Pure functions.
+/// When a group may be visited: spec/frontier.md#step-runs, Rules of groups. Pure functions.
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The bytes of the file that locks stand on: see the reader and writer protocol in
-/// spec/format.md. They lie far past any data and are never read or written.
+/// spec/commit.md. They lie far past any data and are never read or written.
 
 #include <cstdint>
 

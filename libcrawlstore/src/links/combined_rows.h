@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The rows of several link runs, combined: spec/format.md#links.
+/// The rows of several link runs, combined: spec/links.md#links.
 
 #include <cstdint>
 #include <span>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Writing a dense link run: rows are seen twice, first by a survey that makes the model, then by
-/// the writer. spec/format.md#dense-link-runs.
+/// the writer. spec/links.md#dense-link-runs.
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Kind::check and its siblings of link runs: spec/format.md#link-runs and #dense-link-runs.
+/// Kind::check and its siblings of link runs: spec/links.md#link-runs and #dense-link-runs.
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The logs of links: appending runs, and merging them so that they stay few.
-/// spec/format.md#links.
+/// spec/links.md#links.
 ///
 /// All of this changes the writer's pending state with put(); commits are the caller's. After an
 /// error the state is as it was. Runs that a merge replaces before they were ever committed are

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Reading the links of one `pages` segment, both ways: spec/format.md#links.
+/// Reading the links of one `pages` segment, both ways: spec/links.md#links.
 
 #include <cstdint>
 #include <functional>

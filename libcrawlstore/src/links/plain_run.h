@@ -2,7 +2,7 @@
 #pragma once
 
 /// Reading one link run, and writing one with codec 1: rows, each a page with its ascending links.
-/// spec/format.md#link-runs.
+/// spec/links.md#link-runs.
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 
 /// The index of contents: for each content that a page ever had a key, the hash of its hash and the
 /// page, in a few runs. A key counts only if the record of its page still has that content: so
-/// nothing is taken out when contents change, and hashes may collide. spec/format.md#pages.
+/// nothing is taken out when contents change, and hashes may collide. spec/pages.md#pages.
 ///
 /// Its writes go into the writer's changes; the caller commits. Threads: one.
 

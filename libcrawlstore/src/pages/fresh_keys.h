@@ -2,7 +2,7 @@
 #pragma once
 
 /// Keys of pages that are not in their DRUM yet: a few runs beside it, so that a superstep does not
-/// write all keys again. spec/format.md#pages.
+/// write all keys again. spec/pages.md#pages.
 ///
 /// Its writes go into the writer's changes; the caller commits. Threads: one.
 

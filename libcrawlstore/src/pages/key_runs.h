@@ -2,7 +2,7 @@
 #pragma once
 
 /// Logs of a page database whose runs are ascending keys, each in one run: keys of pages that are
-/// not in their DRUM yet, and the index of contents. spec/format.md#pages.
+/// not in their DRUM yet, and the index of contents. spec/pages.md#pages.
 ///
 /// Their writes go into the writer's changes; the caller commits. Threads: one.
 

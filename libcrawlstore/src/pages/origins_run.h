@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Writing, reading and joining the runs of a page_origins log: spec/format.md#origin-runs. The
+/// Writing, reading and joining the runs of a page_origins log: spec/pages.md#origin-runs. The
 /// runs of a log cover ascending pages without gaps, from page 0 on.
 ///
 /// A dictionary holds pieces of URLs: of pages of its run, or of runs below, but of none above. So

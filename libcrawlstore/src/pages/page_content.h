@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Kind::check and its siblings of a page database: spec/format.md#event-runs, #record-tiles and
-/// #origin-runs.
+/// Kind::check and its siblings of a page database: spec/events.md#event-runs,
+/// pages.md#record-tiles and #origin-runs.
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Tells which pages count as unparsed: spec/format.md#pages. The URL alone decides, so that
+/// Tells which pages count as unparsed: spec/pages.md#pages. The URL alone decides, so that
 /// code that adds a page and code that takes it out agree.
 
 #include <string_view>

@@ -9,7 +9,7 @@
 namespace crawlstore::pages {
 
 /// That the index of contents has a key for each page that has a content, each key once, and none
-/// of a page that does not exist: spec/format.md#pages. Both segments are whole by themselves.
+/// of a page that does not exist: spec/pages.md#pages. Both segments are whole by themselves.
 /// Memory: 64 MiB; reads both once for each 8 million pages.
 ///   records   nullptr: there are no pages
 ///   contents  nullptr: there are no keys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// That the keys of a page database are those of its pages: spec/format.md#pages, rule 7.
+/// That the keys of a page database are those of its pages: spec/pages.md#pages, rule 7.
 
 #include <cstdint>
 #include <optional>

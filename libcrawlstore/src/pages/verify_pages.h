@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// VerifyLevel::kDeep for page databases: the rules of spec/format.md#pages. For the rows of kinds:
+/// VerifyLevel::kDeep for page databases: the rules of spec/pages.md#pages. For the rows of kinds:
 /// container::Kind.
 
 #include "container/verify_segments.h"

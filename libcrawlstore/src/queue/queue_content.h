@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Kind::check and its siblings of queues: spec/format.md#queue-tables and #queue-runs.
+/// Kind::check and its siblings of queues: spec/queue.md#queue-tables and #queue-runs.
 
 #include <vector>
 

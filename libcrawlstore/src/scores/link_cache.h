@@ -24,7 +24,7 @@
 
 namespace crawlstore::scores {
 
-/// More pages than this no store has: spec/format.md#pages rule 2.
+/// More pages than this no store has: spec/pages.md#pages rule 2.
 inline constexpr std::uint64_t kPageCountMax = std::uint64_t{1} << 40;
 /// Sums of a stripe of so many bits: 2 MiB.
 inline constexpr unsigned kStripeBitsMax = 18;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Kind::check and its siblings of score arrays: spec/format.md#score-arrays.
+/// Kind::check and its siblings of score arrays: spec/scores.md#score-arrays.
 
 #include <vector>
 

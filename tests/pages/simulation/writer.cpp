@@ -132,7 +132,7 @@ void Writer::crash() {
   open(true);
 }
 
-/// The one exception to the promise that each slot keeps a whole copy (spec/format.md#commit): a
+/// The one exception to the promise that each slot keeps a whole copy (spec/commit.md#commit): a
 /// sync fails, the next writer sees its copy in the cache, and dies while it writes the other one.
 /// All that was acknowledged is there, and the loss is told.
 bool Writer::has_lost_slot() {

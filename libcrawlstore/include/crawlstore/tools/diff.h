@@ -10,7 +10,7 @@
 /// The keys of pages are left out: for pages there is diff_pages() (pages_diff.h).
 /// Ownership: as in crawlstore.hpp. Threads: none kept; sinks are called on
 /// the caller's thread. Memory: a buffer of 1 MiB a side, and 24 bytes for each request that waits
-/// in one bucket. The bytes are in spec/format.md#drum.
+/// in one bucket. The bytes are in spec/drum.md#drum.
 
 #include <cstdint>
 #include <functional>

@@ -9,7 +9,7 @@
 /// What a live writer keeps in its arrays and in its window of recent keys is in its memory, not in
 /// the file: no call here sees it before a commit has logged or merged it.
 /// Ownership: as in crawlstore.hpp. Threads: any number; a call that reads makes no other one wait.
-/// Errors: damage, with segment and offset. The bytes are in spec/format.md#partition and
+/// Errors: damage, with segment and offset. The bytes are in spec/drum.md#partition and
 /// #request-runs.
 ///
 ///   auto screen = keys_at(*view, *row_of(*view, key), 50);   // 50 keys from this one on

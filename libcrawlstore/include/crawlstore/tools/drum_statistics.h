@@ -4,7 +4,7 @@
 /// Numbers about what a DRUM holds: how large its partitions are, how its keys are spread.
 ///
 /// Ownership: as in crawlstore.hpp. Threads: any number; a call that reads makes no other one wait.
-/// Errors: damage, with segment and offset. The bytes are in spec/format.md#partition.
+/// Errors: damage, with segment and offset. The bytes are in spec/drum.md#partition.
 
 #include <array>
 #include <cstdint>

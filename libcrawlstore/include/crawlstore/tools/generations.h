@@ -6,7 +6,7 @@
 /// Works on damaged files: a copy that is not whole says why. Whether the directory behind a whole
 /// copy can be read as well, verify() tells, and Snapshot::open().
 /// Ownership: as in crawlstore.hpp. Threads: any. Nothing is written. The bytes are in
-/// spec/format.md#superblock.
+/// spec/container.md#superblock.
 
 #include <cstdint>
 #include <string>

@@ -5,7 +5,7 @@
 /// compact() would leave.
 ///
 /// Ownership: as in crawlstore.hpp. Threads: any number, of one view too.
-/// Format: spec/format.md, link runs and dense link runs.
+/// Format: spec/links.md, link runs and dense link runs.
 
 #include <array>
 #include <cstdint>

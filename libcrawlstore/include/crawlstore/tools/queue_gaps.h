@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Reading a damaged queue as far as it goes. Bytes: spec/format.md#queue-tables and #queue-runs.
+/// Reading a damaged queue as far as it goes. Bytes: spec/queue.md#queue-tables and #queue-runs.
 ///
 ///   CRAWLSTORE_TRY(const auto peeked, peek_past_damage(*snapshot, "queue", 100));
 ///   for (const QueuedPage& page : peeked.pages) show(page);
