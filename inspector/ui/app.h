@@ -43,7 +43,7 @@ class App final {
   void keep_window_size(int width, int height) {
     parts_.state.settings.keep_window_size(width, height);
   }
-  /// How long a shell may sleep until the next poll(); 0 = until something happens.
+  /// The time that a shell may sleep until the next poll(); 0 = until something happens.
   [[nodiscard]] std::int64_t poll_every_us() const { return parts_.file.poll_every_us(); }
 
   /// Atlas and style are not of this scale any more: call before the next frame.

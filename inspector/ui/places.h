@@ -22,7 +22,7 @@ class Places {
 
   [[nodiscard]] const History& history() const { return history_; }
   [[nodiscard]] const Location& location() const { return history_.current().location; }
-  /// Why the thing of this place cannot be shown; empty = it is there.
+  /// The reason why the thing of this place cannot be shown; empty = it is there.
   [[nodiscard]] const std::string& absent() const { return absent_; }
 
   /// Goes there when the frame is drawn.
