@@ -23,6 +23,10 @@ install(FILES ${PROJECT_BINARY_DIR}/crawlstore-config.cmake
               ${PROJECT_BINARY_DIR}/crawlstore-config-version.cmake
         DESTINATION ${crawlstore_config_dir})
 
+# The documentation, where the target `site` has made it.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/site/
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/crawlstore/html OPTIONAL)
+
 # For whoever exchanges crawl events with a store.
 install(FILES spec/crawl_event.capnp DESTINATION ${CMAKE_INSTALL_DATADIR}/crawlstore)
 

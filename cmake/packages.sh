@@ -60,6 +60,14 @@ crawlstore_mpi_packages=(
   openmpi-bin
 )
 
+# The packages of the documentation site: `./quickstart --site` and `--package`.
+crawlstore_site_packages=(
+  doxygen
+  python3
+  python3-markdown-it
+  python3-pygments
+)
+
 # The packages that pycrawlstore and its tests need.
 crawlstore_python_packages=(
   python3
@@ -78,6 +86,7 @@ crawlstore_python_packages=(
 crawlstore_test_packages=(
   "${crawlstore_build_packages[@]}"
   "${crawlstore_package_packages[@]}"
+  "${crawlstore_site_packages[@]}"
   abigail-tools
   "${crawlstore_python_packages[@]}"
   "${crawlstore_service_packages[@]}"

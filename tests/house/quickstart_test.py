@@ -88,6 +88,13 @@ class Quickstart(unittest.TestCase):
         self.assertTrue(self.exists("crawlstore_0.1.0_amd64.deb"))
         self.assertEqual(self.sandbox.calls("doc_crawl"), [])
 
+    def test_makes_the_site_and_crawls_nothing(self):
+        code, output = self.sandbox.run("./quickstart", "--site", PROGRAMS=str(self.sandbox.bin))
+        self.assertEqual(code, 0, output)
+        self.assertIn("build/release/site/index.html", output)
+        self.assertIn("--target site", self.sandbox.calls("cmake")[-1])
+        self.assertEqual(self.sandbox.calls("doc_crawl"), [])
+
     def test_refuses_other_arguments(self):
         code, output = self.sandbox.run("./quickstart", "--packages")
         self.assertEqual((code, self.sandbox.calls("cmake")), (2, []), output)

@@ -149,6 +149,16 @@ class Install(unittest.TestCase):
         self.assertEqual(locked.stdout, "")
         self.assertRegex(locked.stderr, r'^another writer has the store open.*\n$')
 
+    def test_the_program_of_the_guide_does_what_it_says(self):
+        guide = (SOURCE / "guide/embed.md").read_text()
+        pieces = re.findall(r'^```cpp\n(.*?)^```$', guide, re.MULTILINE | re.DOTALL)
+        (self.folder / "guide.cpp").write_text("".join(pieces))
+        self.compile(self.folder / "guide.cpp", self.folder / "guide")
+        output = run(self.folder / "guide", cwd=self.folder, env=self.environment)
+        self.assertEqual(output, re.search(r'^```text\n(.*?)^```$', guide, re.M | re.S)[1])
+        self.assertNotIn("fetch", run(self.folder / "guide", cwd=self.folder,
+                                      env=self.environment))
+
     def test_installed_headers_are_the_public_ones(self):
         def headers_in(folder):
             return {str(path.relative_to(folder)) for path in folder.rglob("*.h*")}

@@ -15,6 +15,8 @@ TOOLS = ("cpack", "dpkg-deb", "dpkg-shlibdeps", "file", "lintian")
 DEV = {"/usr/include/crawlstore/store.h", "/usr/lib/*/libcrawlstore.a",
        "/usr/lib/*/cmake/crawlstore/crawlstore-config.cmake", "/usr/lib/*/pkgconfig/crawlstore.pc",
        "/usr/share/crawlstore/crawl_event.capnp"}
+if (BUILD / "site").exists():
+    DEV.add("/usr/share/doc/crawlstore/html/index.html")
 C_DEV = {"/usr/include/crawlstore/crawlstore.h", "/usr/lib/*/libcrawlstore_c.so",
          "/usr/lib/*/pkgconfig/crawlstore-c.pc"}
 SHOWN = {"/usr/bin/crawlstore", "/usr/bin/crawlstore-inspector",
