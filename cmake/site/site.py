@@ -232,7 +232,7 @@ class Site:
         frame = TEMPLATE.substitute(root=root, title="$title", body="<!-- body -->",
                                     menu=self.menu(LIBRARY, root), version=VERSION)
         inputs = self.out / "inputs"
-        for path in (SOURCE / "libcrawlstore/include").rglob("*.h"):
+        for path in (SOURCE / "libcrawlstore/include").rglob("*.h*"):
             copy = inputs / path.relative_to(SOURCE / "libcrawlstore/include")
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text("\n".join(headers.filtered(path.read_text())) + "\n")

@@ -141,7 +141,7 @@ def check_build_lists(tree):
 def check_named_documents(tree):
     """A document that is named is in the project: from its root, beside the file, or in spec/."""
     for path, text in tree.texts.items():
-        if path.startswith(("tests/tidy/", "tests/house/", "fuzz/corpus/")):
+        if path.startswith(("tests/tidy/", "tests/house/", "fuzz/corpus/", "cmake/site/")):
             continue
         folder = path.rpartition("/")[0]
         for match in re.finditer(r'(?<![\w./*-])[\w./-]+\.md\b(?!\w)', text):
@@ -182,7 +182,7 @@ def check_links(tree):
     pages = {path: sections(text) for path, text in tree.texts.items() if path.endswith(".md")}
     folders = {path.rpartition("/")[0] for path in tree.paths}
     for path, text in tree.texts.items():
-        if path.startswith(("tests/tidy/", "tests/house/", "fuzz/corpus/")):
+        if path.startswith(("tests/tidy/", "tests/house/", "fuzz/corpus/", "cmake/site/")):
             continue
         folder = path.rpartition("/")[0]
         for match in LINK.finditer(without_fences(text)) if path in pages else ():
