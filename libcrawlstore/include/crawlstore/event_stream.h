@@ -74,8 +74,8 @@ class EventStreamWriter {
  public:
   static constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
-  /// batch_bytes  a message is written when the next event would make it longer; one event alone
-  ///              may be longer. At most kEventMessageBytesMax
+  ///   batch_bytes  a message is written when the next event would make it longer; one event alone
+  ///                may be longer. At most kEventMessageBytesMax
   explicit EventStreamWriter(EventSink sink, std::size_t batch_bytes = kBatchBytes);
   EventStreamWriter(EventStreamWriter&&) noexcept;
   EventStreamWriter& operator=(EventStreamWriter&&) noexcept;

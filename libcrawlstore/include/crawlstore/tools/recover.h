@@ -82,10 +82,10 @@ struct RecoverReport {
 
 /// Reads `path`, which stays as it is, and makes `new_path`, which must not exist. It appears when
 /// it is whole: verified to the last rule, and on the disk.
-///   of the generations whose directory root is whole, it takes the newest of those of which at
-///   most a hundredth less can be read than of the best; parts whose table of the directory is
-///   lost, or all parts where no root is whole, are found by the ends of their runs: of each part
-///   the newest state that is there, and perhaps a part that was removed before
+///   state   of the generations whose directory root is whole, the newest of those of which at most
+///           a hundredth less can be read than of the best; parts whose table of the directory is
+///           lost, or all parts where no root is whole, are found by the ends of their runs: of
+///           each part the newest state that is there, and perhaps a part that was removed before
 ///   cost    three passes over the file, two more where tables are lost; parts that are damaged are
 ///           read and written once more
 ///   errors  kNotACrawlFile, version errors, kDirectoryDamaged: there is no directory, and no run
