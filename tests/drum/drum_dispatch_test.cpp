@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/transaction.h>
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
@@ -183,6 +184,46 @@ TEST(DrumDispatch, RefusesToMergeOrCommitInside) {
   must(world.seen.merge());
   EXPECT_EQ(codes, std::vector<Errc>(5, Errc::kReentrant));
   EXPECT_TRUE(world.queue.check(1)) << "nothing was closed";
+}
+
+/// Whether or not there is something to merge: arrays that are over their memory call for it.
+TEST(DrumDispatch, RefusesToMergeWhatIsFullInside) {
+  for (const std::uint64_t memory_bytes : {std::uint64_t{1} << 20, std::uint64_t{1} << 14}) {
+    DrumOptions options;
+    options.bucket_count = 4;
+    options.auto_merge = false;
+    World world(options);
+    for (std::uint64_t key = 0; key < 20'000; ++key) must(world.seen.check_update(key << 50));
+    options.memory_bytes = memory_bytes;
+    must(world.seen.tune(options));
+    must(world.queue.check(1));
+    std::vector<Errc> codes;
+    world.queue_log.then = [&](const std::string&) {
+      codes = {code_of(world.seen.core().merge_if_full()),
+               code_of(world.queue.core().merge_if_full())};
+    };
+    must(world.queue.merge());
+    EXPECT_EQ(codes, std::vector<Errc>(2, Errc::kReentrant));
+    auto transaction = must(Transaction::begin(*world.store));
+    EXPECT_EQ(code_of(world.seen.core().merge_if_full()), Errc::kReentrant);
+    transaction.drop();
+    EXPECT_TRUE(world.log.calls.empty());
+    EXPECT_EQ(world.seen.status().pending_count, 20'000U);
+  }
+}
+
+TEST(DrumDispatch, IsAttachedByTheSinkOfOneMerge) {
+  World world;
+  CallLog next;
+  CallLog alone;
+  alone.then = [&](const std::string&) { world.seen.attach(next); };
+  must(world.seen.check_update(1));
+  must(world.seen.merge(alone));
+  must(world.seen.check_update(2));
+  must(world.seen.merge());
+  EXPECT_EQ(alone.calls, Calls{"unique update 1"});
+  EXPECT_EQ(next.calls, Calls{"unique update 2"});
+  EXPECT_TRUE(world.log.calls.empty());
 }
 
 TEST(DrumDispatch, RefusesToCloseTheStoreInside) {

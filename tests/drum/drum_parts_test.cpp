@@ -118,7 +118,7 @@ RawSink into(Keys& keys) {
 TEST(Delivery, TellsAnswersInArrivalOrder) {
   DrumParts parts({}, 1);
   Keys told;
-  parts.delivery.exchange_sink({}, into(told));
+  parts.delivery.set_sink({}, into(told));
   Keys keys(1000);
   std::iota(keys.begin(), keys.end(), 0U);
   for (auto& key : keys) parts.append(key = key * 7919 % 1009);
@@ -164,7 +164,7 @@ TEST(Delivery, ForgetsAnswersToInserts) {
   parts.append(3, DrumOperation::kUpdate, nobody);
   parts.append(3, DrumOperation::kUpdate);
   Keys told;
-  parts.delivery.exchange_sink({}, into(told));
+  parts.delivery.set_sink({}, into(told));
   drum::Delivery::Absent absent;
   for (const auto& outcome : parts.merge_all()) must(parts.delivery.tell(outcome, absent));
   EXPECT_EQ(told, Keys{3});
@@ -183,7 +183,7 @@ TEST(Delivery, RefusesAConsumerThatTheDrumLacks) {
 TEST(Merger, StoresWhatItHasTold) {
   DrumParts parts;
   Keys told;
-  parts.delivery.exchange_sink({}, into(told));
+  parts.delivery.set_sink({}, into(told));
   std::set<std::uint64_t> keys;
   SeededRandom random;
   for (int round = 0; round < 5; ++round) {
@@ -214,15 +214,15 @@ TEST(Merger, CutsABucketWithTooManyKeys) {
 TEST(Merger, LeavesNoTraceWhenASinkThrows) {
   DrumParts parts;
   for (std::uint64_t key = 0; key < 100; ++key) parts.append(key);
-  parts.delivery.exchange_sink(
-      {}, [](std::span<const RawAnswer>) { throw std::runtime_error("not yet"); });
+  parts.delivery.set_sink({},
+                          [](std::span<const RawAnswer>) { throw std::runtime_error("not yet"); });
   const auto failed = parts.merger.merge(drum::MergeCall::kAll, nullptr);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Errc::kDispatcherFailed);
   EXPECT_TRUE(parts.stored_keys().empty());
   EXPECT_TRUE(parts.inbox.find({99, 0}, false)) << "they wait, sealed";
   Keys told;
-  parts.delivery.exchange_sink({}, into(told));
+  parts.delivery.set_sink({}, into(told));
   must(parts.merger.merge(drum::MergeCall::kAll, nullptr));
   EXPECT_EQ(told.size(), 100U);
   EXPECT_EQ(parts.stored_keys().size(), 100U);

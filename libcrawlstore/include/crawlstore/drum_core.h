@@ -109,7 +109,7 @@ class DrumCore {
   ///   cost         reads these buckets, and writes them anew
   [[nodiscard]] Result<std::uint64_t> drop_keys(std::uint64_t first_head, std::uint64_t last_head,
                                                 const ShouldDropKey& should_drop);
-  /// Merges if some bucket calls for it; what submissions do by themselves with auto_merge.
+  /// Merges if some bucket calls for it, as submissions do with auto_merge. errors those of merge()
   [[nodiscard]] Result<MergeReport> merge_if_full();
   /// Sends answers as Drum::take_results does.
   ///   errors  kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)

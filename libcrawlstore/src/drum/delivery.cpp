@@ -30,9 +30,9 @@ class DispatchScope {
 
 }  // namespace
 
-RawSink Delivery::exchange_sink(ConsumerId consumer, RawSink sink) {
+void Delivery::set_sink(ConsumerId consumer, RawSink sink) {
   const MutexLock lock(drum_.mutex);
-  return std::exchange(sinks_[consumer], std::move(sink));
+  std::swap(sinks_[consumer], sink);
 }
 
 Result<ConsumerId> Delivery::consumer(std::string_view name) {
@@ -94,6 +94,7 @@ Result<void> Delivery::tell_or_add(std::span<const RawAnswer> answers, Absent& a
       if (consumer != ConsumerId{} && consumer == nobody_) continue;
       if (const auto known = sinks_.find(consumer); known != sinks_.end()) sink = known->second;
     }
+    if (consumer == ConsumerId{} && once_) sink = *once_;
     if (sink) {
       CRAWLSTORE_TRY(call_sink(sink, same));
     } else {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <crawlstore/drum_core.h>
 
@@ -27,10 +29,25 @@ class Delivery {
 
   explicit Delivery(OpenDrum& drum) : drum_(drum) {}
 
-  /// Sets the sink of a consumer, or none, and returns the one before.  A merge
-  /// under way ends first, after which no thread calls that one.
-  RawSink exchange_sink(ConsumerId consumer, RawSink sink)
+  /// Sets the sink of a consumer, or none. A merge under way ends first, after which no thread
+  /// calls the one before.
+  void set_sink(ConsumerId consumer, RawSink sink)
       CRAWLSTORE_LOCKING(requires_capability(kStoreTurn));
+  /// Sends answers of consumer 0 to a sink while this lives, whatever sink it has, and gets
+  /// meanwhile.
+  class Once {
+   public:
+    Once(Delivery& delivery, RawSink sink) CRAWLSTORE_LOCKING(requires_capability(kStoreTurn))
+        : delivery_(delivery) {
+      delivery_.once_ = std::move(sink);
+    }
+    ~Once() CRAWLSTORE_LOCKING(requires_capability(kStoreTurn)) { delivery_.once_.reset(); }
+    Once(const Once&) = delete;
+    Once& operator=(const Once&) = delete;
+
+   private:
+    Delivery& delivery_;
+  };
 
   /// Returns the consumer of this name, and adds it if there is none. Requires the mutex.
   Result<ConsumerId> consumer(std::string_view name)
@@ -63,6 +80,7 @@ class Delivery {
 
   OpenDrum& drum_;
   std::map<ConsumerId, RawSink> sinks_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex));
+  std::optional<RawSink> once_ CRAWLSTORE_LOCKING(guarded_by(kStoreTurn));
   ConsumerId nobody_ CRAWLSTORE_LOCKING(guarded_by(kPartMutex));  // 0: not looked up, or none
 };
 

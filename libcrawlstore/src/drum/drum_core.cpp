@@ -55,7 +55,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
 
 void DrumCore::attach(ConsumerId consumer, RawSink sink) {
   const TurnLock no_merge(impl_->store->turn);
-  impl_->delivery.exchange_sink(consumer, std::move(sink));
+  impl_->delivery.set_sink(consumer, std::move(sink));
 }
 
 Result<void> DrumCore::submit(const RawRequest& request) {
@@ -112,12 +112,10 @@ Result<MergeReport> DrumCore::merge() {
 Result<MergeReport> DrumCore::merge(RawSink sink) {
   const StoreCall call(impl_);
   Impl& impl = *impl_;  // the sink may let this handle go, and `call` keeps the part
-  CRAWLSTORE_TRY(impl.store->check_outside("a merge was asked for inside a transaction"));
+  CRAWLSTORE_TRY(impl.check_may_merge());
   const TurnLock no_other(impl.store->turn);  // so that no other merge uses the sink
-  RawSink before = impl.delivery.exchange_sink({}, std::move(sink));
-  auto merged = impl.merge(drum::MergeCall::kAll);
-  impl.delivery.exchange_sink({}, std::move(before));
-  return merged;
+  const drum::Delivery::Once once(impl.delivery, std::move(sink));
+  return impl.merge(drum::MergeCall::kAll);
 }
 
 /// A merge that fails leaves no trace: what the function throws is thrown on after it.
@@ -144,6 +142,7 @@ Result<std::uint64_t> DrumCore::drop_keys(std::uint64_t first_head, std::uint64_
 }
 
 Result<MergeReport> DrumCore::merge_if_full() {
+  CRAWLSTORE_TRY(impl_->check_may_merge());
   bool wants_relief = false;
   {
     const MutexLock lock(impl_->mutex);

@@ -251,9 +251,14 @@ Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value,
   return true;
 }
 
+Result<void> DrumCore::Impl::check_may_merge() const {
+  return store->check_outside("a merge was asked for inside a transaction");
+}
+
 /// Returns the result of `work`, and reports it with its costs if it merged buckets or failed.
 template <class Work>
 Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
+  CRAWLSTORE_TRY(check_may_merge());
   const TurnLock lock(store->turn);
   return store->change([&]() -> Result<MergeReport> {
     CRAWLSTORE_TRY(store->check_open());
@@ -272,7 +277,6 @@ Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
 }
 
 Result<MergeReport> DrumCore::Impl::merge(MergeCall call, const drum::KeyFilter* filter) {
-  CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
   return reported([&] {
     kStoreTurn.assert_held();
     return merger.merge(call, filter);
