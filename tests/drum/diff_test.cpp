@@ -70,7 +70,7 @@ struct World {
     drum->attach(0, [](std::span<const RawAnswer>) {});
   }
   void update(Key16 key, const Bytes& value = {}) {
-    must(drum->submit(RawRequest{DrumOperation::kUpdate, 0, key.head, value, {}, key.tail}));
+    must(drum->submit(RawRequest{DrumOperation::kUpdate, {}, key.head, value, {}, key.tail}));
   }
   /// Random keys and values, merged.
   void merge_random(std::uint64_t seed, std::size_t count, Content& content) {

@@ -36,7 +36,7 @@ struct World {
   }
   void update(Key16 key, const Bytes& value = {}, const Bytes& aux = {},
               DrumOperation operation = DrumOperation::kCheckUpdate) {
-    must(drum->submit(RawRequest{operation, 0, key.head, value, aux, key.tail}));
+    must(drum->submit(RawRequest{operation, {}, key.head, value, aux, key.tail}));
   }
   void merge() { must(drum->merge()); }
   DrumView view() {

@@ -124,7 +124,7 @@ TEST(DrumLimits, RefusesValuesOfAnotherSize) {
   MemoryStore store;
   auto core = must(DrumCore::open(*store, "raw", 8, {}));
   const auto seven = filled(7, 1);
-  EXPECT_EQ(code_of(core->submit({DrumOperation::kUpdate, 0, 1, seven, {}})),
+  EXPECT_EQ(code_of(core->submit({DrumOperation::kUpdate, {}, 1, seven, {}})),
             Errc::kInvalidArgument);
   EXPECT_EQ(core->status().pending_count, 0U);
 }

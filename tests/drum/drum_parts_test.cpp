@@ -40,7 +40,7 @@ TEST(BucketLogs, TakeWhatArraysHold) {
 TEST(BucketLogs, KeepATransactionApart) {
   DrumParts parts;
   parts.append(4);
-  parts.inbox.append_tentative(0, {DrumOperation::kUpdate, 0, 5, {}, {}, 0});
+  parts.inbox.append_tentative(0, {DrumOperation::kUpdate, {}, 5, {}, {}, 0});
   must(parts.logs.log_tentative());
   EXPECT_TRUE(must(parts.logs.inserts.contain(0, {4, 0}, false))) << "it arrived before";
   EXPECT_FALSE(must(parts.logs.inserts.contain(0, {5, 0}, false)));
@@ -49,7 +49,7 @@ TEST(BucketLogs, KeepATransactionApart) {
   parts.logs.drop_tentative();
   EXPECT_FALSE(must(parts.logs.inserts.contain(0, {5, 0}, true)));
 
-  parts.inbox.append_tentative(0, {DrumOperation::kUpdate, 0, 6, {}, {}, 0});
+  parts.inbox.append_tentative(0, {DrumOperation::kUpdate, {}, 6, {}, {}, 0});
   must(parts.logs.log_tentative());
   parts.logs.keep_tentative();
   EXPECT_TRUE(must(parts.logs.inserts.contain(0, {6, 0}, false)));

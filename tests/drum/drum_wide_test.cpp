@@ -155,7 +155,7 @@ TEST(WideDrum, RefusesKeysOfTheOtherLength) {
             Errc::kInvalidArgument);
   EXPECT_EQ(code_of(narrow.core().submit_keys(DrumOperation::kCheck, std::span(sixteen), 0)),
             Errc::kInvalidArgument);
-  EXPECT_EQ(code_of(narrow.core().submit({DrumOperation::kCheck, 0, 1, {}, {}, 2})),
+  EXPECT_EQ(code_of(narrow.core().submit({DrumOperation::kCheck, {}, 1, {}, {}, 2})),
             Errc::kInvalidArgument);
   must(narrow.check_update(1));
   EXPECT_TRUE(must(narrow.core().contains(1)));

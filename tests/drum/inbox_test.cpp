@@ -22,10 +22,10 @@ constexpr Shape kNoValues{8, 0};
 constexpr Shape kValues{8, -1};
 
 RawRequest update(std::uint64_t key, std::span<const std::byte> value = {}) {
-  return {DrumOperation::kUpdate, 0, key, value, {}, 0};
+  return {DrumOperation::kUpdate, {}, key, value, {}, 0};
 }
 RawRequest check(std::uint64_t key) {
-  return {DrumOperation::kCheck, 0, key, {}, {}, 0};
+  return {DrumOperation::kCheck, {}, key, {}, {}, 0};
 }
 
 Inbox two_buckets(Shape shape) {

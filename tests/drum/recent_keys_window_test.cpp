@@ -45,7 +45,7 @@ struct Side {
                        answer.key * 3,
                        {},
                        std::as_bytes(std::span(again))}));
-    must(core->submit({DrumOperation::kCheckUpdate, 0, answer.key * 7, {}, {}}));
+    must(core->submit({DrumOperation::kCheckUpdate, {}, answer.key * 7, {}, {}}));
   }
   void reopen() {
     repeat_count += core->status().repeat_count;
@@ -299,10 +299,10 @@ TEST(RecentKeysWindow, CountsItsMemoryAndTakesNoMoreThanASixteenthOfTheirs) {
     options.memory_bytes = memory_bytes;
     auto core = must(DrumCore::open(*store, "keys", 0, options));
     EXPECT_EQ(core->status().memory_bytes, 0U);
-    must(core->submit({DrumOperation::kCheckUpdate, 0, 1, {}, {}}));
+    must(core->submit({DrumOperation::kCheckUpdate, {}, 1, {}, {}}));
     const std::uint64_t window = std::min<std::uint64_t>(memory_bytes / 16, 1 << 20);
     EXPECT_EQ(core->status().memory_bytes, window + 4096);  // and one slab
-    for (int i = 0; i < 100; ++i) must(core->submit({DrumOperation::kCheckUpdate, 0, 1, {}, {}}));
+    for (int i = 0; i < 100; ++i) must(core->submit({DrumOperation::kCheckUpdate, {}, 1, {}, {}}));
     EXPECT_EQ(core->status().repeat_count, 100U);
     EXPECT_EQ(core->status().pending_count, 101U);
     EXPECT_EQ(core->status().memory_bytes, window + 2 * 4096);
@@ -322,7 +322,7 @@ TEST(RecentKeysWindow, StaysOffWhereThereAreValues) {
   });
   for (int i = 1; i <= 3; ++i) {
     const auto value = static_cast<std::byte>(i);
-    must(core->submit({DrumOperation::kCheckUpdate, 0, 5, {&value, 1}, {}}));
+    must(core->submit({DrumOperation::kCheckUpdate, {}, 5, {&value, 1}, {}}));
   }
   must(core->merge());
   EXPECT_EQ(core->status().repeat_count, 0U);

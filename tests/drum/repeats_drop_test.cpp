@@ -165,7 +165,7 @@ TEST(RepeatsDrop, TakesEffectWhenTheOptionsChange) {
   MemoryStore store;
   DrumOptions options;
   auto core = must(DrumCore::open(*store, "keys", 0, options));
-  const auto submit = [&] { must(core->submit({DrumOperation::kCheckUpdate, 0, 7, {}, {}})); };
+  const auto submit = [&] { must(core->submit({DrumOperation::kCheckUpdate, {}, 7, {}, {}})); };
   submit();
   submit();
   options.repeats = Repeats::kDrop;

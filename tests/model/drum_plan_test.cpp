@@ -175,12 +175,12 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
   for (std::uint64_t i = 0; i < forecast.request_count; ++i) {
     if (!bytes.empty()) {
       for (auto& byte : noisy) byte = static_cast<std::byte>(random());
-      must(core->submit({DrumOperation::kCheckUpdate, 0, requests.next(), value, aux}));
+      must(core->submit({DrumOperation::kCheckUpdate, {}, requests.next(), value, aux}));
       continue;
     }
     if (forecast.key_bytes == 16) {
       const std::uint64_t key = requests.next();
-      must(core->submit({DrumOperation::kCheckUpdate, 0, key, {}, {}, ~key}));
+      must(core->submit({DrumOperation::kCheckUpdate, {}, key, {}, {}, ~key}));
       continue;
     }
     keys.push_back(requests.next());

@@ -112,7 +112,7 @@ Result<MergeReport> DrumCore::merge() {
 Result<MergeReport> DrumCore::merge(RawSink sink) {
   const StoreCall call(impl_);
   Impl& impl = *impl_;  // the sink may let this handle go, and `call` keeps the part
-  CRAWLSTORE_TRY(impl.check_may_merge());
+  CRAWLSTORE_TRY(impl.store->check_outside(drum::kMergeInside));
   const TurnLock no_other(impl.store->turn);  // so that no other merge uses the sink
   const drum::Delivery::Once once(impl.delivery, std::move(sink));
   return impl.merge(drum::MergeCall::kAll);
@@ -142,7 +142,7 @@ Result<std::uint64_t> DrumCore::drop_keys(std::uint64_t first_head, std::uint64_
 }
 
 Result<MergeReport> DrumCore::merge_if_full() {
-  CRAWLSTORE_TRY(impl_->check_may_merge());
+  CRAWLSTORE_TRY(impl_->store->check_outside(drum::kMergeInside));
   bool wants_relief = false;
   {
     const MutexLock lock(impl_->mutex);

@@ -206,7 +206,7 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::try_insert(Key16 key,
   const MutexLock lock(mutex);
   CRAWLSTORE_TRY(check_usable());
   CRAWLSTORE_TRY(store->writer->check_not_poisoned());
-  RawRequest request{DrumOperation::kUpdate, 0, key.head, value, {}, key.tail};
+  RawRequest request{DrumOperation::kUpdate, {}, key.head, value, {}, key.tail};
   CRAWLSTORE_TRY(intake.check(request));
   CRAWLSTORE_TRY(const auto insertion, insertion_of(key));
   if (insertion != Insertion::kTaken) return insertion;
@@ -251,14 +251,10 @@ Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value,
   return true;
 }
 
-Result<void> DrumCore::Impl::check_may_merge() const {
-  return store->check_outside("a merge was asked for inside a transaction");
-}
-
 /// Returns the result of `work`, and reports it with its costs if it merged buckets or failed.
 template <class Work>
 Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
-  CRAWLSTORE_TRY(check_may_merge());
+  CRAWLSTORE_TRY(store->check_outside(drum::kMergeInside));
   const TurnLock lock(store->turn);
   return store->change([&]() -> Result<MergeReport> {
     CRAWLSTORE_TRY(store->check_open());

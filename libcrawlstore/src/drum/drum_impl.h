@@ -56,8 +56,6 @@ struct DrumCore::Impl : Participant {
   // These take the turn.
   Result<MergeReport> merge(drum::MergeCall call, const drum::KeyFilter* filter = nullptr);
   Result<MergeReport> relieve();
-  ///   errors  kReentrant: inside a transaction, a sink or a callback
-  [[nodiscard]] Result<void> check_may_merge() const;
   Result<std::uint64_t> take_results(ConsumerId consumer, const RawSink& sink);
 
   // Look-ups require the mutex.

@@ -29,6 +29,8 @@
 
 namespace crawlstore::drum {
 
+inline constexpr const char* kMergeInside = "a merge was asked for inside a transaction";
+
 /// Makes and installs merges.
 class Merger {
  public:
