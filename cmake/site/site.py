@@ -44,7 +44,7 @@ MENU = [
     ("Reference", ["reference/crawlstore", "reference/library", "reference/python",
                    "reference/*", "spec/inspector", "spec/service", "spec/json",
                    "python/README", "examples/*/README"]),
-    ("Reasons", ["spec/design", "spec/decisions/*"]),
+    ("Reasons", ["spec/design", "spec/papers", "spec/decisions/*"]),
     ("Format", ["spec/reading", "spec/format", "spec/container", "spec/commit", "spec/urls",
                 "spec/drum", "spec/pages", "spec/events", "spec/links", "spec/scores",
                 "spec/queue", "spec/frontier", "spec/values", "spec/vectors", "spec/shards",
