@@ -97,7 +97,7 @@ void measure(const std::string& path, const DrumOptions& drum, const Asking& ask
     for (std::size_t i = 0; i < urls.size(); ++i) {
       keys.push_back(seen.key_of(urls[i]).head);
       if (keys.size() < kKeysAtOnce && i + 1 < urls.size()) continue;
-      must(seen.drum().core().submit_keys(DrumOperation::kCheckUpdate, keys, 0));
+      must(seen.drum().core().submit_keys(DrumOperation::kCheckUpdate, keys, {}));
       keys.clear();
     }
   } else {

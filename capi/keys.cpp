@@ -27,14 +27,14 @@ Key16 key_at(const DrumCore& set, const std::uint64_t* words, std::uint64_t i) {
 
 Result<void> add_keys(DrumCore& set, const std::uint64_t* words, std::uint64_t count) {
   if (set.key_bytes() == 8) {
-    return set.submit_keys(DrumOperation::kUpdate, std::span(words, count), 0);
+    return set.submit_keys(DrumOperation::kUpdate, std::span(words, count), {});
   }
   std::array<Key16, 1024> batch;
   for (std::uint64_t done = 0; done < count;) {
     const std::uint64_t size = std::min<std::uint64_t>(count - done, batch.size());
     for (std::uint64_t i = 0; i < size; ++i) batch[i] = key_at(set, words, done + i);
     const std::span<const Key16> keys(batch.data(), size);
-    CRAWLSTORE_TRY(set.submit_keys(DrumOperation::kUpdate, keys, 0));
+    CRAWLSTORE_TRY(set.submit_keys(DrumOperation::kUpdate, keys, {}));
     done += size;
   }
   return {};

@@ -61,9 +61,9 @@ Result<void> SeenAsker::answer_leftovers() {
   DrumCore& core = session_.core();
   const auto sink = [this](std::span<const RawAnswer> answers) { merge_order_.accept(answers); };
   merge_order_.leave_out_checks(options_.operation != DrumOperation::kCheck);
-  core.attach(0, sink);
+  core.attach({}, sink);
   core.attach(session_.import_consumer(), [](std::span<const RawAnswer>) {});
-  CRAWLSTORE_TRY(core.take_results(0, sink));
+  CRAWLSTORE_TRY(core.take_results({}, sink));
   if (core.status().pending_count != 0) CRAWLSTORE_TRY(merge(true));
   merge_order_.leave_out_checks(false);
   const auto answered = counts_.unique + counts_.duplicate + counts_.updated;
@@ -80,7 +80,7 @@ Result<void> SeenAsker::start() {
   if (options_.ordered) {
     ordered_ = true;
     CRAWLSTORE_TRY(input_order_.start_batch());
-    session_.core().attach(0, {});
+    session_.core().attach({}, {});
   }
   note_answered(Clock::now());
   return {};
@@ -106,7 +106,7 @@ Result<void> SeenAsker::merge(bool everything) {
 /// With --ordered a merge keeps its answers in the file, as nobody is attached.
 Result<void> SeenAsker::print_batch() {
   CRAWLSTORE_TRY(session_.core().take_results(
-      0, [this](std::span<const RawAnswer> answers) { input_order_.accept(answers); }));
+      {}, [this](std::span<const RawAnswer> answers) { input_order_.accept(answers); }));
   CRAWLSTORE_TRY(input_order_.check_complete());
   return input_order_.start_batch();
 }

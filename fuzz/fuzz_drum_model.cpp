@@ -41,7 +41,7 @@ struct World {
     if (store) must(store->close());
     store.emplace(must(Store::open(open_memory_storage(file, OpenMode::kWrite))));
     core = must(DrumCore::open(*store, "fuzz", options.bucket_bytes == 0 ? 0 : -1, options));
-    core->attach(0, [this](std::span<const RawAnswer> answers) {
+    core->attach({}, [this](std::span<const RawAnswer> answers) {
       for (const RawAnswer& answer : answers) {
         auto& due = expected[Key16(answer.key, answer.key_tail)];
         require(!due.empty() && used.insert(answer.sequence).second);

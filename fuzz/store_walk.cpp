@@ -158,7 +158,7 @@ bool write(std::unique_ptr<Storage> file) {
     options.array_elements = 64;
     const auto drum = DrumCore::open(*store, "fuzz", -1, options);
     if (!tally(drum)) return false;
-    (*drum)->attach(0, [](std::span<const RawAnswer>) {});
+    (*drum)->attach({}, [](std::span<const RawAnswer>) {});
     for (std::uint64_t key = 1; key < 9; ++key) {
       RawRequest request;
       request.operation = DrumOperation::kCheckUpdate;
@@ -166,7 +166,7 @@ bool write(std::unique_ptr<Storage> file) {
       tally((*drum)->submit(request));
     }
     tally((*drum)->merge());
-    tally((*drum)->take_results(1, [](std::span<const RawAnswer>) {}));
+    tally((*drum)->take_results({1}, [](std::span<const RawAnswer>) {}));
   }
   tally(store->commit());
   tally(store->close());

@@ -278,7 +278,7 @@ TEST(Reports, TellOfACommitThatFailsOnAFullDisk) {
 TEST(Reports, TellOfWhatADispatcherFailedAndACallerStopped) {
   ReportedStore store;
   auto core = must(DrumCore::open(*store, "keys", 0, DrumOptions{}));
-  core->attach(0, [](std::span<const RawAnswer>) { throw std::runtime_error("no"); });
+  core->attach({}, [](std::span<const RawAnswer>) { throw std::runtime_error("no"); });
   ask(*core);
   EXPECT_EQ(core->merge().error().code, Errc::kDispatcherFailed);
   ASSERT_EQ(store.all<MergeReport>().size(), 1U);
@@ -433,7 +433,7 @@ TEST(StoreCounters, AreReadWhileAMergeHasTheStore) {
   ReportedStore store;
   auto core = must(DrumCore::open(*store, "keys", 0, DrumOptions{}));
   std::optional<StoreCounters> meanwhile;
-  core->attach(0, [&](std::span<const RawAnswer>) {
+  core->attach({}, [&](std::span<const RawAnswer>) {
     std::thread([&] { meanwhile = store->counters(); }).join();  // would wait for ever for a lock
   });
   ask(*core);

@@ -67,7 +67,7 @@ struct World {
     options.partition_keys_max = 1000;
     options.auto_merge = false;
     drum = must(DrumCore::open(*store, "keys", value_bytes, options));
-    drum->attach(0, [](std::span<const RawAnswer>) {});
+    drum->attach({}, [](std::span<const RawAnswer>) {});
   }
   void update(Key16 key, const Bytes& value = {}) {
     must(drum->submit(RawRequest{DrumOperation::kUpdate, {}, key.head, value, {}, key.tail}));

@@ -31,7 +31,7 @@ TEST(DrumMemory, UnpacksNoMoreThanItTells) {
   const std::int64_t before = live_bytes;
   std::int64_t most = 0;
   std::uint64_t told = 0;
-  drum.core().attach(0, [&](std::span<const RawAnswer> answers) {
+  drum.core().attach({}, [&](std::span<const RawAnswer> answers) {
     for (const RawAnswer& answer : answers) told += answer.aux.size();
     most = std::max(most, live_bytes - before);
   });

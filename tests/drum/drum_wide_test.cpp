@@ -128,7 +128,7 @@ TEST(WideDrum, KeepsAnswersAndRequestsWithBothHalves) {
   must(store->commit());
   std::vector<RawAnswer> told;
   EXPECT_EQ(must(drum.core().take_results(
-                0, [&](auto answers) { told.assign(answers.begin(), answers.end()); })),
+                {}, [&](auto answers) { told.assign(answers.begin(), answers.end()); })),
             2U);
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(Key16(told[0].key, told[0].key_tail), Key16(7, 1));
@@ -151,9 +151,9 @@ TEST(WideDrum, RefusesKeysOfTheOtherLength) {
   EXPECT_EQ(code_of(WideDrum::open(*store, "narrow")), Errc::kTypeMismatch);
   const std::vector<std::uint64_t> eight{1};
   const std::vector<Key16> sixteen{{1, 2}};
-  EXPECT_EQ(code_of(wide.core().submit_keys(DrumOperation::kCheck, std::span(eight), 0)),
+  EXPECT_EQ(code_of(wide.core().submit_keys(DrumOperation::kCheck, std::span(eight), {})),
             Errc::kInvalidArgument);
-  EXPECT_EQ(code_of(narrow.core().submit_keys(DrumOperation::kCheck, std::span(sixteen), 0)),
+  EXPECT_EQ(code_of(narrow.core().submit_keys(DrumOperation::kCheck, std::span(sixteen), {})),
             Errc::kInvalidArgument);
   EXPECT_EQ(code_of(narrow.core().submit({DrumOperation::kCheck, {}, 1, {}, {}, 2})),
             Errc::kInvalidArgument);

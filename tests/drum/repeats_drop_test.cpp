@@ -64,7 +64,7 @@ class Dropping {
 
   void open() {
     core_ = must(DrumCore::open(*store_, "keys", 0, options_));
-    core_->attach(0, [this](std::span<const RawAnswer> answers) {
+    core_->attach({}, [this](std::span<const RawAnswer> answers) {
       for (const RawAnswer& answer : answers) take(told(answer));
     });
   }

@@ -159,7 +159,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
   options.recent_keys = 0;  // not foreseen
   const auto core = must(
       DrumCore::open(*store, "keys", static_cast<std::int32_t>(forecast.value_bytes), options));
-  core->attach(0, [](std::span<const RawAnswer>) {});
+  core->attach({}, [](std::span<const RawAnswer>) {});
   std::vector<std::byte> bytes(std::max(forecast.aux_bytes, forecast.value_bytes));
   const auto value = std::span(bytes).first(forecast.value_bytes);
   const auto aux = std::span(bytes).first(forecast.aux_bytes);
@@ -185,7 +185,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
     }
     keys.push_back(requests.next());
     if (keys.size() < 4096 && i + 1 < forecast.request_count) continue;
-    must(core->submit_keys(DrumOperation::kCheckUpdate, keys, 0));
+    must(core->submit_keys(DrumOperation::kCheckUpdate, keys, {}));
     keys.clear();
   }
   must(core->merge());
