@@ -316,19 +316,19 @@ void add_layout_commands(CommandRegistry& commands, AppParts& app) {
 }
 
 void add_pane_commands(CommandRegistry& commands, AppParts& app) {
-  struct Target {
+  struct PaneCommand {
     const char* id;
     const char* title;
     const char* keys;
     Pane pane;
   };
-  constexpr std::array kTargets{
-      Target{"pane_navigator", "Pane: navigator", "Alt+1", Pane::kNavigator},
-      Target{"pane_panel", "Pane: panel in front", "Alt+2", Pane::kPanel},
-      Target{"pane_details", "Pane: details", "Alt+3", Pane::kDetails},
-      Target{"pane_status", "Pane: status bar", "Alt+4", Pane::kStatus},
+  constexpr std::array kPaneCommands{
+      PaneCommand{"pane_navigator", "Pane: navigator", "Alt+1", Pane::kNavigator},
+      PaneCommand{"pane_panel", "Pane: panel in front", "Alt+2", Pane::kPanel},
+      PaneCommand{"pane_details", "Pane: details", "Alt+3", Pane::kDetails},
+      PaneCommand{"pane_status", "Pane: status bar", "Alt+4", Pane::kStatus},
   };
-  for (const Target& target : kTargets) {
+  for (const PaneCommand& target : kPaneCommands) {
     commands.add(
         {target.id, target.title, "View/Pane", target.keys,
          "the keys go there: Tab and arrows to walk, Enter to choose, Escape to leave",
