@@ -120,8 +120,8 @@ def origin_run(cursor):
     if cursor.at != cursor.begin + index:
         raise ValueError('blocks of origins end elsewhere')
     for i in range(n):
-        cursor.numbers(p, 1 if p else 0, f'index: pages before block {i}')
-        cursor.numbers(q, 1 if q else 0, f'index: offset of block {i}')
+        cursor.numbers(p, 1 if p else 0, f'block list: pages before block {i}')
+        cursor.numbers(q, 1 if q else 0, f'block list: offset of block {i}')
     cursor.pad()
     cursor.struct('OriginFooter')
 
