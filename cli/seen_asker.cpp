@@ -120,7 +120,7 @@ Result<void> SeenAsker::submit(const KeyedLines& lines, std::size_t begin, std::
     const auto [url, key] = lines[i];
     CRAWLSTORE_TRY(session_.remember_page(url, key));
     requests_.push_back(
-        {options_.operation, 0, key.head, {}, std::as_bytes(std::span(url)), key.tail});
+        {options_.operation, {}, key.head, {}, std::as_bytes(std::span(url)), key.tail});
   }
   return session_.core().submit(requests_);
 }

@@ -57,8 +57,12 @@ struct World {
     const bool duplicate = map.contains(key) && operation != DrumOperation::kUpdate;
     if (operation != DrumOperation::kCheck) map[key] = value;
     expected[key].emplace_back(operation, duplicate, map.contains(key) ? map[key] : "", aux);
-    must(core->submit({operation, 0, key.head, std::as_bytes(std::span(value)),
-                       std::as_bytes(std::span(aux)), key.tail}));
+    must(core->submit({operation,
+                       {},
+                       key.head,
+                       std::as_bytes(std::span(value)),
+                       std::as_bytes(std::span(aux)),
+                       key.tail}));
   }
   void merge() {
     must(core->merge());

@@ -35,9 +35,11 @@ The command and the C library made it (`tests/golden/make_example.py`):
 6. `compact`, whose commits move all extents to the front.
 
 Tables are in the order of the file: the identity page, four superblock copies, then the extents.
-Every byte has one row. Offsets are hexadecimal; `00 * 8` are eight bytes of zeros. Other numbers
-are decimal unless they begin with `0x`. The words of the format stand in brackets at the first
-field of a name. Fields of one struct that are 0 share a row where they lie side by side.
+Every byte has one row. Offsets are hexadecimal; `00 * 8` are eight bytes of zeros. Bytes stand in
+the order of the file, so those of a number begin with its lowest; numbers, keys among them, begin
+with their highest digit. Other numbers are decimal unless they begin with `0x`. The words of the
+format stand in brackets at the first field of a name. Fields of one struct that are 0 share a row
+where they lie side by side.
 """
 
 

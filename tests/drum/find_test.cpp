@@ -138,7 +138,7 @@ class Oracle {
       default:
         const bool inserts = operation != DrumOperation::kCheck;
         must(core_->submit({operation,
-                            0,
+                            {},
                             key.head,
                             inserts ? bytes_of(value) : std::span<const std::byte>(),
                             {},

@@ -90,7 +90,7 @@ class Dropping {
     if (asked.operation != DrumOperation::kCheck) inserted_.insert(asked.key);
     const std::string aux = std::to_string(requests_.size());
     requests_.push_back(asked);
-    must(core_->submit({asked.operation, 0, asked.key, {}, std::as_bytes(std::span(aux))}));
+    must(core_->submit({asked.operation, {}, asked.key, {}, std::as_bytes(std::span(aux))}));
     EXPECT_EQ(must(core_->contains(asked.key)), inserted_.contains(asked.key));
   }
 

@@ -198,7 +198,8 @@ TEST(Registry, ListsTheChecksumDomains) {
                         {"kRoot", number(ChecksumDomain::kRoot)},
                         {"kTable", number(ChecksumDomain::kTable)},
                         {"kHeldTable", number(ChecksumDomain::kHeldTable)},
-                        {"kChunk", number(ChecksumDomain::kChunk)}};
+                        {"kChunk", number(ChecksumDomain::kChunk)},
+                        {"kRunEnd", number(ChecksumDomain::kRunEnd)}};
   EXPECT_EQ(numbers_of("Checksum domains", 1, 0), domains);
 }
 

@@ -72,10 +72,13 @@ Vectors seeds() {
        extent_seed(uuid, ChecksumDomain::kTable, {2}, 86'016)},
       {"seed of a held table born in 2 at 86,016",
        extent_seed(uuid, ChecksumDomain::kHeldTable, {2}, 86'016)},
-      {"seed of segment 5, run 9, level 0, index 0", chunk},
-      {"seed of segment 5, run 9, level 2, index 3", chunk_seed(kRun, 2, 3)},
+      {"seed of segment 5, run 9, level 0, piece number 0", chunk},
+      {"seed of segment 5, run 9, level 2, piece number 3", chunk_seed(kRun, 2, 3)},
       {"checksum of no bytes, seed 0", checksum({}, 0)},
       {"checksum of Pattern(1), seed 0", checksum(pattern(1), 0)},
+      {"checksum of Pattern(8), seed 0", checksum(pattern(8), 0)},
+      {"checksum of Pattern(16), seed 0", checksum(pattern(16), 0)},
+      {"checksum of Pattern(100), seed 0", checksum(pattern(100), 0)},
       {"checksum of Pattern(200), seed 1", checksum(pattern(200), 1)},
       {"checksum of Pattern(4096), seed 0x0123456789abcdef",
        checksum(pattern(4096), 0x0123456789abcdef)},
@@ -148,6 +151,7 @@ Vectors dense_blocks() {
   std::vector<std::uint64_t> many(10);
   std::iota(many.begin(), many.end(), 5);
   return {{"5 to 5", dense_block(5, {{5, {5}}})},
+          {"5 to 5, 6, 7, 8", dense_block(5, {{5, {5, 6, 7, 8}}})},
           {"5 to 5, 6 ... 14; 8 to 7, 8 ... 14 and 2^40 - 1; 9 to the same",
            dense_block(5, {{5, many},
                            {8, {7, 8, 9, 10, 11, 12, 13, 14, kPageMax}},
