@@ -55,6 +55,7 @@ void OpenFile::want(const FileLocation& file) {
 Result<void> OpenFile::open_set(const std::vector<FileLocation>& files) {
   Session& session = state_.session;
   std::vector<std::string> paths;
+  paths.reserve(files.size());
   for (const FileLocation& file : files) paths.push_back(absolute(file.path));
   if (files.size() > 1) session.shard_paths = std::move(paths);
   auto opened = open_at(files.front());
