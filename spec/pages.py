@@ -424,7 +424,7 @@ def check_pages(segment, segments, parsed, key_seed):
     demand(sum(map(len, in_links.values())) == pages.link_count and
            all(source in in_links.get(target, ()) for source, links in out_links.items()
                for target in links), 'Pages rule 10, Links rule 2: in-links')
-    demand(all(it.index == 0 if keys and not it.url else keys or not it.url
+    demand(all((it.index == 0 or it.url) if keys else it.index < PAGES_MAX and not it.url
                for event in events for it in [event] + event.links), 'Pages rule 11')
     if pages.flags & 2:
         check_contents(pages, contents, records, key_seed)
