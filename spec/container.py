@@ -463,9 +463,8 @@ class CrawlFile:
         try:
             payload = self.load_run(segment, ref)
         except CrawlError as error:
-            names = {'chunk_damaged': 'directory_damaged', 'segment_invalid': 'directory_invalid'}
-            raise CrawlError(names.get(error.name, error.name), error.message,
-                             ref.offset_bytes) from None
+            name = 'directory_damaged' if error.name == 'chunk_damaged' else error.name
+            raise CrawlError(name, error.message, ref.offset_bytes) from None
         level, record_count, children = parse_node(payload, ref.offset_bytes)
         check(record_count == ref.record_count, '4: record_count')
         for child in children:

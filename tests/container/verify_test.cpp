@@ -37,6 +37,14 @@ class VerifyTest : public ::testing::Test {
     byte[0] ^= mask;
     must(storage->write(offset, byte));
   }
+  void write_with_unknown_feature(format::Superblock superblock, std::uint32_t slot) {
+    superblock.features_incompat |= std::uint64_t{1} << 62U;
+    const auto storage = store_.storage(OpenMode::kWrite);
+    for (const std::uint32_t copy : {0U, 1U}) {
+      must(container::write_superblock(*storage, superblock, fixed_identity().uuid, slot, copy));
+    }
+  }
+
   [[nodiscard]] container::DirectoryPtr directory(bool previous) const {
     container::ReaderOptions options;
     options.previous = previous;
@@ -275,13 +283,14 @@ TEST_F(VerifyTest, ReportsWhereReadingFails) {
 }
 
 TEST_F(VerifyTest, RefusesUnknownFeatures) {
-  auto superblock = directory(false)->superblock;
-  superblock.features_incompat |= std::uint64_t{1} << 62U;
-  const auto storage = store_.storage(OpenMode::kWrite);
-  for (const std::uint32_t copy : {0U, 1U}) {
-    must(container::write_superblock(*storage, superblock, fixed_identity().uuid, 1, copy));
-  }
-  EXPECT_EQ(code_of(verify(*storage, {})), Errc::kUnknownFeature);
+  write_with_unknown_feature(directory(false)->superblock, 1);
+  EXPECT_EQ(code_of(verify(*store_.storage(OpenMode::kRead), {})), Errc::kUnknownFeature);
+}
+
+TEST_F(VerifyTest, ReportsUnknownFeaturesOfThePreviousGenerationAlone) {
+  write_with_unknown_feature(directory(true)->superblock, 0);
+  EXPECT_EQ(finding().kind, FindingKind::kReducedRedundancy);
+  EXPECT_EQ(finding().error.code, Errc::kUnknownFeature);
 }
 
 TEST_F(VerifyTest, StopsWhenTold) {

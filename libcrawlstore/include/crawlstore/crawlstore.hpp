@@ -11,9 +11,9 @@
 /// and gives kClosed once the store is closed. Each view keeps its Snapshot, and with it the
 /// generation that it shows.
 ///
-/// Errors, in all headers: a call that can fail returns a Result (error.h). Exceptions come only from
-/// must(), from callbacks of the program, from memory that has run out, and from ICU without its
-/// data (url.h).
+/// Errors, in all headers: a call that can fail returns a Result (error.h). Exceptions come only
+/// from must(), from callbacks of the program, from memory that has run out, and from ICU without
+/// its data (url.h).
 
 #include <crawlstore/crawl_event.h>
 #include <crawlstore/crawled_page.h>

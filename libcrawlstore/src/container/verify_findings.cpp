@@ -47,7 +47,9 @@ SegmentKind Verification::kind_of(SegmentId segment) const {
 
 Result<void> Verification::found_or_fail(FindingKind kind, Generation generation,
                                          const Error& error) {
-  if (!is_about_the_file(error)) return tl::unexpected<Error>(error);
+  const bool is_new_feature =
+      kind == FindingKind::kReducedRedundancy && error.code == Errc::kUnknownFeature;
+  if (!is_about_the_file(error) && !is_new_feature) return tl::unexpected<Error>(error);
   found(kind, generation, error);
   return {};
 }

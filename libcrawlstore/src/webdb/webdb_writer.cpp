@@ -284,6 +284,7 @@ Result<void> WebDbWriter::Impl::take_content() {
     CRAWLSTORE_TRY(next_content());
   }
   std::vector<EventLink> links;
+  links.reserve(targets.size());
   for (const std::string& target : targets) links.push_back({target, 0, 0});
   std::uint64_t page_count = 0;  // that have it at the end
   if (!links.empty() && view->info().has_content_index) {
