@@ -239,8 +239,8 @@ int run(int argc, char** argv) {
   Options options;
   CLI::App app{
       "A URLFrontier service on a crawl file: what StormCrawler and other crawlers ask what "
-      "to fetch. All that it knows is in FILE, which is made if it is not there, and is "
-      "read by crawlstore and its inspector while the service runs."};
+      "to fetch. All that it knows is in FILE, which is made if it is not there. crawlstore "
+      "and its inspector read FILE while the service runs."};
   app.name("crawlstored");
   app.add_option("FILE", options.file, "The crawl file")->required();
   app.add_option("--listen", options.listen, "Address and port")

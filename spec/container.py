@@ -13,7 +13,7 @@ VERSION = 10
 UNIT, CHUNK, DATA_START = 4096, 65536, 81920
 ROOT_END = struct.Struct('<8sII16sQqQQQQqQQQQ')
 RUN_END = struct.Struct('<4sHHQQQQQQQ')
-FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
+FILE_MAX, GENERATION_MAX, ROOT_MAX = 1 << 56, (1 << 62) - 2, 1 << 26
 SLOTS = ((0, 0, 16384), (1, 0, 32768), (0, 1, 49152), (1, 1, 65536))
 ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
 KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 511}
@@ -249,11 +249,14 @@ class CrawlFile:
         for offset, length in sorted(live):
             for end in range(at + UNIT, offset + 1, UNIT):
                 fields = ROOT_END.unpack(self.read(end - ROOT_END.size, ROOT_END.size))
-                owner, generation, root, payload = fields[3], fields[6], *fields[12:14]
+                owner, generation, high_water, root, payload = \
+                    fields[3], fields[6], *fields[11:14]
                 if fields[:3] != (b'CROOTEND', VERSION, 0) or owner != sb.uuid or \
-                        generation <= sb.generation:
+                        not sb.generation < generation <= GENERATION_MAX:
                     continue
-                if root < DATA_START or root + up(payload + ROOT_END.size, UNIT) != end:
+                if high_water % UNIT or not end <= high_water <= FILE_MAX or \
+                        payload % 8 or not 8 <= payload <= ROOT_MAX or root < DATA_START or \
+                        root + up(payload + ROOT_END.size, UNIT) != end:
                     continue
                 if seeded(sb.uuid, self.read(root, end - root - 8), ROOT_DOMAIN, generation,
                           root) == fields[14]:
@@ -302,7 +305,7 @@ class CrawlFile:
                'high_water_bytes', 'truncated', self.size())
         demand(sb.high_water_bytes % UNIT == 0 and sb.high_water_bytes <= FILE_MAX,
                'Superblock rule 6: high_water_bytes')
-        demand(8 <= sb.root_payload_bytes <= 1 << 26 and sb.root_payload_bytes % 8 == 0,
+        demand(8 <= sb.root_payload_bytes <= ROOT_MAX and sb.root_payload_bytes % 8 == 0,
                'Superblock rule 7: root_payload_bytes')
         self._check_place(sb, sb.root_offset_bytes, root_extent(sb))
         root = self._root(sb)

@@ -36,8 +36,8 @@ void GapsPart::draw(Ui& ui, const DrumView& drum, std::uint64_t bucket, std::uin
   if (drum.info().key_bytes > sizeof(std::uint64_t)) {
     return draw_paragraph(ui,
                           "Gaps are those of keys of 8 bytes. Keys of pages begin with 8 bytes of "
-                          "their host, so that those of one host are neighbours, and differ in the "
-                          "8 bytes behind them.",
+                          "their host, so keys of one host are neighbours. They differ in the 8 "
+                          "bytes behind.",
                           ui.palette.faint);
   }
   if (gaps_ == nullptr || bucket_ != bucket || number_ != number) {

@@ -84,7 +84,7 @@ std::string describe(const Finding& finding) {
     const std::string text =
         describe(error,
                  "nothing: a commit was killed or is under way, and nothing that was acknowledged "
-                 "is lost, unless both copies of a superblock slot were set back in time; then "
+                 "is lost. If both copies of a superblock slot were set back in time, "
                  "`crawlstore rollback --forward` publishes the generation again");
     return text.substr(text.find(error.text));
   }
