@@ -95,8 +95,8 @@ bool tell_losses(const ExportLosses& losses, bool quiet) {
   }
   if (losses.link_count != 0) {
     note(
-        fmt::format("{} links left out: URLs that are empty, hold a TAB or a line break, or look "
-                    "like an index or a comment do not fit in lines of edges; jsonl and events "
+        fmt::format("{} links left out: lines of edges cannot hold URLs that are empty, have a "
+                    "TAB or a line break, or look like an index or a comment; jsonl and events "
                     "take them",
                     model::format_count(losses.link_count)));
   }
@@ -199,25 +199,24 @@ int run(const ExportOptions& options) {
 }
 
 constexpr const char* kExportFooter =
-    "events, jsonl: the whole database as crawl events (as `import` describes them) which make it "
-    "anew, with the same indexes, in a new store: pages, links, depths, scores, counts, waiting "
-    "edits. Of crawls between the first and the last only the count is kept, and how often the "
-    "content changed: they come with the time of the last, and with a made-up hash where it "
-    "changed; at most 1000 a page, as of failures in a row. Pages that were forgotten leave no "
-    "index. Times of failures are "
-    "not in a database.\n"
+    "events, jsonl: the whole database as crawl events (as `import` describes them) which make "
+    "it anew, with the same indexes, in a new store: pages, links, depths, scores, counts, "
+    "waiting edits. Crawls between the first and the last are kept only as counts: of crawls, "
+    "and of changes of the content. They come with the time of the last crawl, and with a "
+    "made-up hash where the content changed; at most 1000 a page, and as many failures in a row. "
+    "Pages that were forgotten leave no index. Times of failures are not in a database.\n"
     "csv: a row a page, with a header; times in UTC, empty when there was no crawl; URLs as they "
     "are.\n"
-    "edges: FROM TAB TO a line; #N where pages have no URLs. Links of URLs that do not fit in such "
-    "a line are left out, and counted (exit code 1).\n"
-    "dot, graphml: nodes and edges. They hold text: in a URL with controls, or that is no UTF-8, "
-    "these bytes come as \\xNN.\n"
-    "scores-csv, scores-npy: the scores that --name chooses. csv: index, URL, score of each page; "
-    "the score is empty for pages that came since. npy: the array alone, for NumPy, entry i for "
-    "page i, float32 or float64; it ends before the pages that came since.\n"
-    "queue: all that waits in the queue that --name chooses, the first to leave first: lines "
-    "PRIORITY TAB URL, which `queue --insert` reads; #INDEX for a page whose URL such a line "
-    "cannot name, or that has none. Takes some 40 bytes of memory a page.\n"
+    "edges: FROM TAB TO a line; #N where pages have no URLs. Links of URLs that do not fit in "
+    "such a line are left out, and counted (exit code 1).\n"
+    "dot, graphml: nodes and edges. These formats are text: if a URL has controls or is no "
+    "UTF-8, these bytes come as \\xNN.\n"
+    "scores-csv, scores-npy: the scores that --name chooses. csv: index, URL, score of each "
+    "page; the score is empty for pages that came since. npy: the array alone, for NumPy, entry "
+    "i for page i, float32 or float64; it ends before the pages that came since.\n"
+    "queue: all pages of the queue that --name chooses, the first to leave first: lines PRIORITY "
+    "TAB URL, which `queue --insert` reads; #INDEX for a page whose URL such a line cannot name, "
+    "or that has none. Takes some 40 bytes of memory a page.\n"
     "urlfrontier: the URLs of crawls that `crawlstored` keeps, in no order, as `DumpURLs` of "
     "URLFrontier's client writes them and its `PutURLs` and `import` read them. A URL that was "
     "discovered, or is leased, is known with the date at which it waits. Completed URLs that no "

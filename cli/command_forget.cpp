@@ -269,20 +269,20 @@ Action define_forget(Parser& parser) {
   auto options = std::make_shared<ForgetVerbOptions>();
   parser.footer(
       "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
-      "given; edits that wait are merged first. Score arrays of the database go with them, as they "
+      "given; edits that wait are merged first. Score arrays of the database go, too, as they "
       "tell what these pages were worth: `rank` computes them anew. Indexes stay given: `page` "
-      "shows such pages as gone. They leave the queues that --queue names; without it all queues "
-      "of the file, or where it has several page databases, those of `pages` the queue `queue`; "
-      "and "
-      "the frontiers of these pages, by a commit behind all others (scheduled_count). Where they "
-      "are "
-      "URLs of crawlstored, it knows them no more, whether they wait or are completed "
-      "(crawl_url_count). "
-      "What is left of what they stood in is written anew, part by part in several commits, so the "
-      "file may grow, which is said: by a quarter or so, by half where pages go that most others "
-      "link to; `compact` gives back what is free in it. After each commit a page is wholly there, "
-      "or wholly gone with its places in queues, and after several of them `rollback` brings no "
-      "page back. A first Ctrl-C stops it soon; the same command finishes it.");
+      "shows such pages as gone. The pages also leave:\n"
+      "  queues that --queue names; without --queue all queues of the file, or, if it has "
+      "several page databases, for those of `pages` the queue `queue`\n"
+      "  frontiers of these pages, by a commit after all others (scheduled_count)\n"
+      "  crawlstored, if they are URLs of it, whether they wait or are completed "
+      "(crawl_url_count)\n"
+      "The rest of each changed structure is written anew, part by part in several commits, so "
+      "the file may grow, and the command says so. It grows by a quarter or so, and by half if "
+      "most other pages link to those that go; `compact` gives the free space back. After each "
+      "commit a page is wholly there, or wholly gone with its places in queues. After several of "
+      "them `rollback` brings no page back. A first Ctrl-C stops the command soon; the same "
+      "command finishes the work.");
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
   add_selection(parser, *options);

@@ -134,11 +134,10 @@ Action define_info(Parser& parser) {
       "`link_directions` says what links take, and about what they would take after `compact`: "
       "some thousand rows here and there are coded to see. Links are *fresh*, as imports write "
       "them, or *dense*, as `compact` does. A page database has a DRUM of its name: the keys of "
-      "its pages, those in fresh runs beside it among them. `queued_count` counts what waits in "
-      "all queues, a page in two of them twice. Of frontiers `next_due_us` is the time from which "
-      "there is something to take, and `clock_us` that of the last call that had one. Of a damaged "
-      "file what can be read "
-      "is shown, and the exit code is 1.");
+      "its pages, those in fresh runs included. `queued_count` counts the pages that wait in all "
+      "queues, a page in two of them twice. For a frontier, `next_due_us` is the time from which "
+      "there is something to take; `clock_us` is the time of the last call that had one. If the "
+      "file is damaged, `info` shows what can be read, and the exit code is 1.");
   add_file(parser, options->path);
   parser.flag("--link-rows", options->link_rows,
               "also read all dense links, and say how many rows copy from others, and what takes "

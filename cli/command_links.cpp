@@ -185,10 +185,10 @@ Action define_links(Parser& parser) {
       parser, options->content,
       "in place of PAGE: the links of all pages whose content has this hash, each once");
   add_page(parser, options->page).excludes(content);
-  const auto in = parser.flag("--in", options->incoming, "the pages that link to it");
+  const auto in = parser.flag("--in", options->incoming, "the pages that link to PAGE");
   parser
       .flag(
-          "--out", [] {}, "the pages that it links to (default)")
+          "--out", [] {}, "the pages that PAGE links to (default)")
       .excludes(in);
   parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host")
       .excludes(content);

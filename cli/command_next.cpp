@@ -202,26 +202,24 @@ int run(const NextOptions& options) {
 Action define_next(Parser& parser) {
   auto options = std::make_shared<NextOptions>();
   parser.footer(
-      "Takes the pages with the highest priority, ties by index, out of the queue: a URL a line, "
-      "or "
-      "#INDEX for a page that has none (it was forgotten, or the store has no URLs), or one that "
-      "does not fit into a line (--json has it). Exit code 1 "
-      "when there is no queue, or it is empty. At least once: all lines are written (and synced, "
-      "to "
-      "a file) before the commit by which the pages leave. When a write fails, or the command is "
-      "killed before that, no page has left, and the next run shows them again; so pages can come "
-      "twice, but what has not been written is never lost. What was written to a pipe counts, read "
-      "or not: to be safe from a reader that dies, write to a file, or use --peek. "
-      "Meanwhile no other writer has the file. With --json bytes that are no UTF-8 come as "
-      "hexadecimal digits in `url_hex` instead of `url`; `priority_text` has the priority as tsv "
-      "does, `inf` and `-inf` too, for which `priority` is null. With --skip-damaged pages come in "
-      "their order, but for entries that cannot be read: these are named by their place in the "
-      "file, and by their priorities where those are known. Where the table of the queue, or a run "
-      "of changes, is damaged, no page is shown.");
+      "Takes the pages with the highest priority, ties by index, out of the queue. It prints a "
+      "URL a line, or #INDEX for a page without one (it was forgotten, or the store has no "
+      "URLs). #INDEX also stands for a URL that does not fit into a line (--json has it). Exit "
+      "code 1 when there is no queue, or it is empty. At least once: all lines are written (and "
+      "synced, to a file) before the commit by which the pages leave. If a write fails or the "
+      "command is killed before that commit, no page has left, and the next run shows the same "
+      "pages again. So pages can come twice, but a page that was not written is never lost. "
+      "Lines in a pipe count as written, read or not: to be safe from a reader that dies, write "
+      "to a file, or use --peek. Meanwhile no other writer has the file. With --json bytes that "
+      "are no UTF-8 come as hexadecimal digits in `url_hex` instead of `url`; `priority_text` "
+      "has the priority as tsv does, `inf` and `-inf` too, for which `priority` is null. With "
+      "--skip-damaged pages come in their order, but for entries that cannot be read: these are "
+      "named by their place in the file, and by their priorities where those are known. If the "
+      "table of the queue, or a run of changes, is damaged, no page is shown.");
   add_queue_source(parser, options->source);
   add_count(parser, "-n,--limit", options->count, "so many pages (default: 1)", {1, 100'000'000});
   const auto peek_option =
-      parser.flag("--peek", options->peeks, "only show them, beside any writer");
+      parser.flag("--peek", options->peeks, "only show the pages, beside any writer");
   add_skip_damaged(parser, options->source.pages).needs(peek_option);
   const auto format =
       parser.text("--format FORMAT", options->format, "urls (default), or tsv: PRIORITY TAB URL")

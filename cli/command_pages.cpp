@@ -228,15 +228,12 @@ Action define_pages(Parser& parser) {
   auto options = std::make_shared<PagesVerbOptions>();
   parser.footer(
       "A line a page, or with --by a line a host, domain or content. Takes memory to sort: a key "
-      "for "
-      "each page that matches, with --limit N "
-      "for N of them; and 8 bytes for each page of a host or domain. By score:NAME a column of "
-      "this name is added, and pages that came since the "
-      "scores were computed, which have none (-; null in JSON), are last. Controls in a URL are "
-      "shown as \\xNN; with --json bytes that are no UTF-8 "
-      "come as hexadecimal digits in `url_hex` instead of `url`. What a registered domain is says "
-      "the "
-      "list of public suffixes of the system, the newest that there is.");
+      "for each page that matches, with --limit N for N of them; and 8 bytes for each page of a "
+      "host or domain. By score:NAME a column of this name is added, and pages that came since "
+      "the scores were computed, which have none (-; null in JSON), are last. Controls in a URL "
+      "are shown as \\xNN; with --json bytes that are no UTF-8 come as hexadecimal digits in "
+      "`url_hex` instead of `url`. Registered domains are those of the newest list of public "
+      "suffixes that the system has.");
   add_page_source(parser, options->source);
   add_skip_damaged(parser, options->source);
   add_selection(parser, *options);

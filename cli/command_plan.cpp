@@ -76,15 +76,15 @@ Action define_plan(Parser& parser) {
   constexpr std::uint64_t kBucketsMax = 65536;
   constexpr std::uint64_t kPagesOrLinksMax = std::uint64_t{1} << 40;
   parser.footer(
-      "With --pages: what keys, origins (URLs and first linkers), records and links of so many "
-      "pages take, before and after `compact`, by the figures of a crawl of documentation, or by "
-      "those of a crawl of your own with --like FILE. The file has free space besides, until "
-      "`compact`; while that runs it holds both. Scores take 4 bytes a page and array more, a "
-      "queue about 5 a page.\n"
+      "With --pages: the sizes of keys, origins (URLs and first linkers), records and links of "
+      "so many pages, before and after `compact`. They follow the figures of a crawl of "
+      "documentation, or those of a crawl of your own with --like FILE. Until `compact` the file "
+      "has free space in addition; while `compact` runs, it holds both. Scores take 4 bytes a "
+      "page and array more, a queue about 5 a page.\n"
       "With --keys: follows the merges of such a DRUM with amounts in place of keys. Bytes and "
-      "passes are good "
-      "to a tenth when keys are hashed and the share of new ones stays the same, times to a factor "
-      "of two. `create --expect-keys` makes what is planned here; seconds are those of two cores.");
+      "passes are good to a tenth when keys are hashed and the share of new ones stays the same. "
+      "Times are good to a factor of two, and seconds are those of two cores. `create "
+      "--expect-keys` makes what is planned here.");
   const auto pages = add_count(parser, "--pages", options->pages,
                                "how many pages will come, up to 2^40, as many as there can be",
                                {1, kPagesOrLinksMax});
@@ -95,7 +95,7 @@ Action define_plan(Parser& parser) {
       parser
           .text(
               "--like FILE", options->like.path,
-              "as in this crawl file, a page or link as there (default: a crawl of documentation)")
+              "sizes of pages and links as in this crawl file (default: a crawl of documentation)")
           .needs(pages);
   add_database(parser, options->like.database, "the page database of --like").needs(like);
   const auto keys =

@@ -203,39 +203,37 @@ int run(RankVerbOptions& options) {
 Action define_rank(Parser& parser) {
   auto options = std::make_shared<RankVerbOptions>();
   parser.footer(
-      "PageRank: how often a surfer is on a page who follows links at random, and with the "
-      "probability 1 - damping, or on a page without links, goes anywhere. HITS: good hubs link to "
-      "good authorities, which good hubs link to; two arrays. Their scores add up to 1. The "
-      "residual is how much an iteration changed the scores, added over all pages. Readers and "
-      "other writers go on meanwhile; when the new scores are done, they replace those before, for "
-      "which another writer is waited for (--lock-wait). The scores before stay on Ctrl-C, "
-      "where the precision is not reached and when pages were forgotten, or the file rolled back, "
-      "meanwhile (exit code 1). "
-      "Edits that wait are "
-      "not seen, and pages that were forgotten get nothing. Memory: about 4 "
-      "bytes a link and 40 a page (below a precision of 1e-7, 70), of HITS 8 and 24 (36), or 32 "
-      "(48) "
-      "by content scores. `crawlstore top` shows the best pages.\n"
-      "OPIC: pages that no page linked to first begin with a cash of 1, others with 0. A page that "
-      "was crawled since the last time gives its cash on, in equal parts, to the pages that it "
-      "links to, or to those that began with some. Three arrays: opic_cash, by which to choose "
-      "what to crawl next, opic_history, what a page has given so far, and opic_crawls. Pages that "
-      "are only known by links give nothing. It goes on from where it was (--cold: begins anew), "
-      "and `crawlstore import` then brings it up to date at its end. When another update came "
-      "in between, nothing is stored (exit code 1): try again.");
+      "PageRank: how often a surfer who follows links at random is on a page. With the "
+      "probability 1 - damping, or on a page without links, the surfer goes anywhere. HITS: good "
+      "hubs link to good authorities, which good hubs link to; two arrays. Their scores add up "
+      "to 1. The residual is how much an iteration changed the scores, added over all pages. "
+      "Readers and other writers go on meanwhile. When the new scores are done, they replace "
+      "those before; --lock-wait says how long that waits for another writer. The scores before "
+      "stay on Ctrl-C. They also stay, with exit code 1, if the precision is not reached, or if "
+      "pages were forgotten or the file rolled back meanwhile. Edits that wait are not seen, and "
+      "pages that were forgotten get nothing. Memory: PageRank takes about 4 bytes a link and 40 "
+      "a page, or 70 a page below a precision of 1e-7. HITS takes 8 bytes a link and 24 a page "
+      "(36 below 1e-7), by content scores 32 (48). `crawlstore top` shows the best pages.\n"
+      "OPIC: pages that no page linked to first begin with a cash of 1, others with 0. A page "
+      "that was crawled since the last time gives its cash on in equal parts. The parts go to "
+      "the pages that it links to, or to those that began with some. Three arrays: opic_cash, by "
+      "which to choose what to crawl next, opic_history, what a page has given so far, and "
+      "opic_crawls. Pages that are only known by links give nothing. OPIC goes on from where it "
+      "was (--cold: begins anew), and `crawlstore import` then brings its scores up to date at "
+      "its end. When another update came in between, nothing is stored (exit code 1): try again.");
   add_file(parser, options->path);
   parser.text("SCORER", options->scorer, "pagerank (default), hits or opic")
       .one_of({"pagerank", kHits, kOpic});
   add_database(parser, options->rank.database, "the page database to rank");
   parser.text("--name NAME", options->name,
-              "of the scores; those of this name are replaced (default: pagerank, "
+              "the name of the scores, which replace others of this name (default: pagerank, "
               "pagerank_by_host, pagerank_by_domain; authorities)");
   parser
       .text("--by WHAT", options->by,
             "page (default), host or domain: what is ranked. A host or registered domain links to "
             "another one when a page of it does, however many do")
       .one_of({kByPage, kByHost, kByDomain});
-  parser.text("--hubs NAME", options->hubs, "of the hubs that HITS finds (default: hubs)");
+  parser.text("--hubs NAME", options->hubs, "the name of the hubs that HITS finds (default: hubs)");
   parser.number("--damping D", options->damping, 1,
                 "from 0 to 1: how often a link is followed (default: 0.85)");
   parser.number(

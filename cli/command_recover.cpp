@@ -81,20 +81,18 @@ int run(const RecoverVerbOptions& options) {
 Action define_recover(Parser& parser) {
   auto options = std::make_shared<RecoverVerbOptions>();
   parser.footer(
-      "FILE stays as it is. Of the generations whose directory root is whole, the newest is "
-      "taken of those of which at most a hundredth less can be read than of the best; the identity "
-      "page and the "
-      "superblocks may be lost. What tables of the directory named that are lost, or all of it "
-      "where no root is whole, is found by the ends of runs; a name that nothing tells is made up. "
-      "NEW appears when it is whole: verified to the last rule, and on "
-      "the disk. Nothing is in it whose checksum was wrong. Links are taken from the other "
-      "direction, keys of pages from URLs; pages keep their indexes. A frontier of whose steps "
-      "some "
-      "cannot be read is as it was before the first of them; of a damaged run of its state it has "
-      "the groups before the damage; limits of its groups do not count "
-      "items that are lost, so that they can be put again. Exit code 0: nothing was "
-      "lost; 1: NEW is good, and lacks what is named; others: there is no NEW, "
-      "unless only the report could not be printed.");
+      "FILE stays as it is. A generation can be taken if its directory root is whole and it is "
+      "nearly the best: at most a hundredth less of it can be read. The newest such generation "
+      "is taken; the identity page and the superblocks may be lost. Segments of lost directory "
+      "tables, or all segments if no root is whole, are found by the ends of their runs; a name "
+      "that nothing tells is made up. NEW appears when it is whole: verified to the last rule, "
+      "and on the disk. Nothing is in NEW whose checksum was wrong. Links are taken from the "
+      "other direction, keys of pages from URLs; pages keep their indexes. If some steps of a "
+      "frontier cannot be read, the frontier is as it was before the first of them. If a run of "
+      "its state is damaged, it has the groups before the damage. Limits of its groups do not "
+      "count items that are lost, so that these can be put again. Exit code 0: nothing was lost; "
+      "1: NEW is good, and lacks what is named; others: there is no NEW, unless only the report "
+      "could not be printed.");
   add_file(parser, options->path);
   parser.text("NEW", options->out, "the new file; one that is there stays").required();
   add_bytes(parser, "--memory", options->memory_bytes,

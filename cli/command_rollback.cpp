@@ -48,15 +48,15 @@ int run(const RollbackOptions& options) {
 Action define_rollback(Parser& parser) {
   auto options = std::make_shared<RollbackOptions>();
   parser.footer(
-      "Publishes the content of the previous generation anew, unless that is damaged where the "
-      "newest one is not, or where both are: then `recover` saves what can be read. If the newest "
-      "one cannot be read, or if the superblocks of a newer one "
-      "are lost, it is given up: the newest whole one is "
-      "published anew. With --forward nothing is given up: the newest generation that free space "
-      "holds, newer than what the superblocks show, is checked as `verify --deep` does, and is the "
-      "newest again if it is whole; else nothing changes. Free space keeps it until the next "
-      "commit. Items that were put into a frontier since the generation that comes back are gone, "
-      "and their IDs are given again.");
+      "Publishes the content of the previous generation anew, unless that generation is damaged "
+      "and the newest one is not, or both are damaged: then `recover` saves what can be read. If "
+      "the newest generation cannot be read, or if the superblocks of a newer one are lost, it "
+      "is given up: the newest whole one is published anew. With --forward no generation is "
+      "given up. The newest generation that free space holds, newer than the superblocks show, "
+      "is checked as by `verify --deep`. It becomes the newest again if it is whole; else "
+      "nothing changes. Free space keeps such a generation until the next commit. Items that "
+      "were put into a frontier since the generation that comes back are gone, and their IDs are "
+      "given again.");
   add_file(parser, options->path);
   parser.flag("--forward", options->forward, "publish a newer generation that was lost");
   add_lock_wait(parser, options->lock_wait_seconds);

@@ -221,42 +221,51 @@ int run(ScheduleVerbOptions& options) {
 
 constexpr const char* kFooter =
     "Puts all pages that came since the last time, and were never fetched, into a frontier of "
-    "pages, which is made where there is none: in the group of their host, those nearest to a "
-    "seed first. Then `crawlstore take` prints their URLs, and `crawlstore done` ends them. What "
-    "no URL of HTTP names, and what is deeper than --depth-max, is left out; what is beyond the "
-    "limit of its host (RULE: limit=1000) is refused (exit code 1). Both until --init, once a "
-    "page "
-    "that came later was put. Pages that are crawled or gone when it is their turn are not "
-    "printed. `crawlstore import --frontier` does the same at its end.\n"
-    "--init and --revisit look at all pages and at all that waits, each time; what a kill or "
-    "another program left between is put then, too. --revisit gives each page that was fetched "
-    "the time of its next visit: by N, when a fetch gains most by how often the page seems to "
-    "change (Cho and Garcia-Molina, 2003), so that about N pages a day come back; by `adaptive`, "
-    "after --first, times 0.8 for each fetch that found a change, 1.4 for each that did not. "
-    "Pages that failed for good, redirect, are denied or duplicates come back after 90 days, "
-    "those that are gone never. Those that N has no room for come after --longest all the same, "
-    "and those fetched once after --first. Each visit counts for `limit` of a RULE. Run it as "
-    "often as new pages should be known to it, such as each "
-    "hour. --rules reads lines such as\n"
+    "pages, which is made where there is none. Each page goes into the group of its host, those "
+    "nearest to a seed first. Then `crawlstore take` prints their URLs, and `crawlstore done` "
+    "ends them. Some pages are not put:\n"
+    "  left out: pages that no URL of HTTP names, and pages deeper than --depth-max\n"
+    "  refused (exit code 1): pages beyond the limit of their host (RULE: limit=1000)\n"
+    "Once a page that came later was put, only --init puts these. `take` does not print pages "
+    "that are crawled or gone when it is their turn. `crawlstore import --frontier` does the "
+    "same as `schedule` at its end.\n"
+    "--init and --revisit look at all pages and at all that waits, each time. Pages that a kill "
+    "or another program left between are put then, too. --revisit gives each page that was "
+    "fetched the time of its next visit:\n"
+    "  with N: when a fetch gains most by how often the page seems to change (Cho and "
+    "Garcia-Molina, 2003); about N pages a day come back\n"
+    "  with N, a page that was fetched once: after --first\n"
+    "  with N, a page that N has no room for: after --longest all the same\n"
+    "  with `adaptive`: after --first, times 0.8 for each fetch that found a change, 1.4 for "
+    "each that did not\n"
+    "  a page that failed for good, redirects, is denied or is a duplicate: after 90 days\n"
+    "  a page that is gone: never\n"
+    "Each visit counts for `limit` of a RULE. Run `schedule` as often as it should know new "
+    "pages, such as each hour. --rules reads lines such as these, which mean half an hour, "
+    "never, and three times the interval that a page has by --revisit:\n"
     "  ^https?://[^/]*news\\.<TAB>30min\n"
     "  /archive/<TAB>never\n"
     "  \\.pdf$<TAB>x3\n"
-    "for half an hour, never, and three times the interval that a page has by --revisit; lines "
-    "that are empty or begin with # are skipped, and an empty REGEX matches every URL.\n"
-    "--rescore counts the pages that got another priority (changed_count), and those that came "
-    "after the scores were computed: these keep theirs (unscored_count), which is minus the "
-    "depth, and so behind all scores. What was taken before leaves first as ever. All of it or "
+    "Lines that are empty or begin with # are skipped, and an empty REGEX matches every URL.\n"
+    "--rescore counts the pages that got another priority (changed_count). Pages that came after "
+    "the scores were computed keep their priority, which is minus the depth, and so after all "
+    "scores (unscored_count). Pages that were taken before leave first as ever. All of it or "
     "nothing is committed.\n"
-    "--states reads FILE beside any writer, and says of each state of pages (`crawlstore pages`) "
-    "how many wait to be visited now or as soon as their host may be (waiting_count), wait for a "
-    "time of their own (later_count), are taken (leased_count), or are not in the frontier "
-    "(absent_count). Pages that are known and absent were left out, or --init puts them.\n"
-    "--due reads FILE beside any writer, and tells of any frontier: the groups that may be "
-    "visited now (visitable_group_count); what can be taken until then at most, one item a "
-    "visit, by the rules of groups and their parents where all that is taken is done at once "
-    "(takeable_count), without what is leased now; items whose own time will have come by then, "
-    "those among them that no `take` has looked at since (due_item_count); and leases that end "
-    "(ending_lease_count).\n"
+    "--states reads FILE beside any writer. For each state of pages (`crawlstore pages`) it "
+    "counts the pages that:\n"
+    "  waiting_count: wait to be visited now, or as soon as their host may be\n"
+    "  later_count: wait for a time of their own\n"
+    "  leased_count: are taken\n"
+    "  absent_count: are not in the frontier; known pages among them were left out, or --init "
+    "puts them\n"
+    "--due reads FILE beside any writer, and tells of any frontier what comes within TIME:\n"
+    "  visitable_group_count: groups that may be visited now\n"
+    "  takeable_count: items that can be taken until then at most, one a visit, if all that is "
+    "taken is done at once; by the rules of groups and their parents, and without items that are "
+    "leased now\n"
+    "  due_item_count: items whose own time will have come by then, or has come and no `take` "
+    "has looked at them since\n"
+    "  ending_lease_count: leases that end by then\n"
     "A shell crawls so, where a fetcher writes an event a page:\n"
     "  crawlstore import x.crawl urls.txt --format urls\n"
     "  crawlstore schedule x.crawl --default delay=2s\n"
@@ -274,26 +283,26 @@ Action define_schedule(Parser& parser) {
   add_frontier_source(parser, options->pages.source);
   std::vector<Option> of_put{
       add_count(parser, "--depth-max", options->depth_max,
-                "links from a seed, at most (default: any)", {0, UINT32_MAX}),
+                "at most N links from a seed (default: any)", {0, UINT32_MAX}),
       parser.parsed(
           "--default RULE",
           [options](const std::string& text) {
             return model::parse_rule(text, options->default_rule.emplace());
           },
-          "of a frontier that is made: the rule of hosts that have none (`crawlstore frontier "
+          "rule of hosts that have none, for a frontier that is made (`crawlstore frontier "
           "--help`)")};
   for (const Option& option : add_revisits(parser, options->revisits)) of_put.push_back(option);
   const auto database = add_database(parser, options->pages.database, "the pages");
   const auto rescored = parser.text(
       "--rescore NAME", options->scores,
-      "put nothing: give all pages that wait their scores of `crawlstore rank`, such as pagerank, "
-      "as priorities");
+      "put nothing, but give all pages that wait their scores of `crawlstore rank`, such as "
+      "pagerank, as priorities");
   const auto due =
       add_duration(parser, "--due TIME", options->due_ms,
                    "put nothing, and change nothing: say what comes within this time, such as 1h");
   const auto states = parser.flag(
       "--states", options->shows_states,
-      "put nothing, and change nothing: say of each state how many pages wait, or do not");
+      "put nothing, and change nothing: say for each state how many pages wait, or do not");
   due.excludes(rescored).excludes(database).excludes(states);
   states.excludes(rescored);
   for (const Option& option : of_put) {

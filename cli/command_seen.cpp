@@ -19,28 +19,31 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr const char* kSeenFooter =
-    "Reads URLs, a line each, from the inputs or from standard input. For each it prints "
+    "Reads URLs, a line each, from the inputs or from standard input. For each URL it prints "
     "`unique`, `duplicate` or (with --update) `updated`, a TAB and the line. The order is that "
     "in which merges decide: arrival order inside a bucket. With --repeats drop many `duplicate` "
-    "(and `updated`) lines are missing. A URL of a page of FILE also counts as seen, since both "
-    "have one memory; `crawlstore forget` takes it out of both. Edits that wait for `crawlstore "
-    "merge` are no pages yet.\n"
-    "Verdicts come when the input pauses, when a line has waited for a second (longer where "
-    "merges take long) or as --flush-every says, when the lines that wait take --memory, and at "
-    "the end. Those lines take at most 256 MiB, more in a FILE that remembers more than 64 "
-    "million URLs, and a quarter of that with --ordered. A line leaves FILE only after its verdict "
-    "was written out. If a run is killed, or its reader goes away (which ends it quietly, by "
-    "SIGPIPE), the next run first prints the verdicts that were not written out. So every "
-    "verdict comes at least once; those of the last merge may come twice. Bytes that a pipe "
-    "holds (64 KiB) when its reader goes away count as written out. FILE may not know lines that "
-    "a killed run had read and no merge had begun with: give such an input again.\n"
+    "(and `updated`) lines are missing. A URL of a page of FILE also counts as seen, since DRUM "
+    "and pages are one memory; `crawlstore forget` takes it out of both. Edits that wait for "
+    "`crawlstore merge` are no pages yet.\n"
+    "Verdicts come:\n"
+    "  when the input pauses, or a line has waited for a second (longer where merges take long), "
+    "or as --flush-every says\n"
+    "  when the lines that wait take --memory: at most 256 MiB, more in a FILE that remembers "
+    "more than 64 million URLs, and a quarter of that with --ordered\n"
+    "  at the end\n"
+    "A line leaves FILE only after its verdict was written out. If a run is killed, the next run "
+    "first prints the verdicts that were not written out. The same happens when the reader of a "
+    "run goes away, which ends the run quietly, by SIGPIPE. So every verdict comes at least "
+    "once; those of the last merge may come twice. Bytes that a pipe holds (64 KiB) when its "
+    "reader goes away count as written out. FILE may not know lines that a killed run had read "
+    "and no merge had begun with: give such an input again.\n"
     "Inputs that are packed by gzip or zstd are unpacked as they are read (zstd: windows of up "
-    "to 128 MiB). An input that its first bytes show to be bzip2, xz, UTF-16, WARC, ARC, XML or "
-    "a crawl file is refused (exit code 1), and the other inputs are read.\n"
-    "A CR at the end of a line is dropped, and so is a UTF-8 byte order mark before the first. "
-    "Empty lines are skipped. A URL that holds a TAB or a CR is refused (exit code 1); with "
-    "--json it is taken and escaped. If another program or a run with --json left such a URL, it "
-    "is printed with escapes. JSON is one object a line: "
+    "to 128 MiB). An input is refused (exit code 1) if its first bytes are those of bzip2, xz, "
+    "UTF-16, WARC, ARC, XML or a crawl file. The other inputs are read.\n"
+    "A CR at the end of a line is dropped, and so is a UTF-8 byte order mark before the first "
+    "line. Empty lines are skipped. A URL that holds a TAB or a CR is refused (exit code 1); "
+    "with --json it is taken and escaped. If another program or a run with --json left such a "
+    "URL, it is printed with escapes. JSON is one object a line: "
     "{\"verdict\":\"unique\",\"url\":\"...\"}; bytes that are no UTF-8 come as hexadecimal "
     "digits in `url_hex` instead of `url`.\n"
     "FILE is created when it does not exist. On SIGHUP, SIGINT or SIGTERM the lines that were "
@@ -140,8 +143,8 @@ Action define_seen(Parser& parser) {
   };
   parser.parsed(
       "--flush-every N|TIME", parse,
-      "answer the lines that wait after every N lines, or when the first of them has waited for "
-      "TIME, such as 500ms, 2s or 1min (default: when the input pauses for 1s)");
+      "answer all waiting lines after every N lines, or when the first has waited for TIME, such "
+      "as 500ms, 2s or 1min (default: when the input pauses for 1s)");
   parser.flag("--raw", options->session.raw,
               "use the bytes of a line as the key, not the normal form; a DRUM made so stays so");
   parser.text("--unparsed OUT", options->unparsed,

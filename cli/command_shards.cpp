@@ -343,31 +343,34 @@ Action define_shards(Parser& parser) {
   auto options = std::make_shared<ShardsOptions>();
   parser.footer(
       "A crawl on several machines has a file on each (`create --shard I/N`), and goes in steps: "
-      "each crawls what it knows, say one level of links, then tells the others what it found that "
-      "is theirs.\n"
+      "each crawls what it knows, say one level of links, then tells the others what it found "
+      "that is theirs.\n"
       "  crawlstore shards send 0.crawl --to out        ends the step; out/STEP.0-TO.outbox\n"
       "  rsync out/*.0-1.outbox machine1:in/            by whatever moves files\n"
       "  crawlstore shards receive 0.crawl in/*-0.outbox\n"
       "With the outboxes of all others the next step begins. Messages that came before change "
       "nothing; those of a step that has not ended here are left out (`early_count`), and given "
-      "again later; what is damaged, of another crawl or to another shard is told, and makes exit "
-      "code 1. A script that may have to do things again names the step: `send --step N` ends it "
-      "if it is under way, and sends it once more if it is over. So do the others for a shard that "
-      "was brought back from a copy, from its step on. `info` shows how far all are, and exits "
-      "with 1 when they do not make a whole crawl. Depths and scores do not cross shards.\n"
-      "`find`, `top` and `verify` read all shards as one. `find` shows a page where its own shard "
-      "has it, with the in-links of all shards; exit code 1 when there is none. `top` compares "
-      "scores that one computation made in all shards, and no others. `verify` reads each file as "
-      "the verb of that name does, then looks whether shards know the pages that they were told "
-      "of; exit code 1 when something is damaged, missing, older than the others or not known.\n" +
+      "again later; what is damaged, of another crawl or to another shard is told, and makes "
+      "exit code 1. A script that may have to do things again names the step: `send --step N` "
+      "ends it if it is under way, and sends it once more if it is over. The others also send "
+      "once more for a shard that was brought back from a copy, from its step on. `info` shows "
+      "how far all are, and exits with 1 when they do not make a whole crawl. Depths and scores "
+      "do not cross shards.\n"
+      "`find`, `top` and `verify` read all shards as one. `find` shows a page where its own "
+      "shard has it, with the in-links of all shards; exit code 1 when there is none. `top` "
+      "compares scores that one computation made in all shards, and no others. `verify` reads "
+      "each file as the verb of that name does, then looks whether shards know the pages that "
+      "they were told of; exit code 1 when something is damaged, missing, older than the others "
+      "or not known.\n"
+      "" +
       std::string(kSplitFooter));
   parser.text("ACTION", options->action, "info, send, receive, find, top, verify or split")
       .required()
       .one_of({"info", "send", "receive", "find", "top", "verify", "split"});
   parser
       .texts("FILE", options->paths,
-             "of one shard; of `info`, `find`, `top` and `verify` those of all; behind the one of "
-             "`receive` the messages, `-`: standard input; behind the one of `split` the two "
+             "the file of one shard; for `info`, `find`, `top` and `verify` the files of all; "
+             "for `receive`, then the messages, `-`: standard input; for `split`, then the two "
              "new files")
       .required();
   add_database(parser, options->database, "the page database");

@@ -137,11 +137,11 @@ int run(const SnapshotVerbOptions& options) {
 Action define_snapshot(Parser& parser) {
   auto options = std::make_shared<SnapshotVerbOptions>();
   parser.footer(
-      "OUT is there as a whole or not at all, under this name and on the disk. With --replace the "
-      "new copy is written and synced as OUT.part beside the old one, then takes its name and its "
-      "mode in one step: when anything fails before, the old copy is as it was. So it needs room "
-      "for both. FILE itself, by whatever name or link, and a file that a process writes are never "
-      "replaced.");
+      "OUT is there as a whole or not at all, under this name and on the disk. With --replace "
+      "the new copy is written and synced as OUT.part beside the old one, then takes its name "
+      "and its mode in one step: when anything fails before, the old copy is as it was. So "
+      "--replace needs room for both copies. FILE itself, by whatever name or link, and a file "
+      "that a process writes are never replaced.");
   add_file(parser, options->path);
   parser.text("OUT", options->out, "the copy; a file that is there stays without --replace")
       .required();

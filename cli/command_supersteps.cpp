@@ -223,28 +223,26 @@ std::string check_site(const std::string& word) {
 Action define_supersteps(Parser& parser) {
   auto options = std::make_shared<SuperstepsOptions>();
   parser.footer(
-      "Processors that crawl together keep what they find for each other until for one of them "
-      "something was found on more pages than the tolerance; then a superstep ends with the next "
+      "Processors that crawl together keep what they find for each other. When something was "
+      "found for one of them on more pages than the tolerance, a superstep ends with the next "
       "page, and all is delivered. The crawl in FILE tells how large the tolerance may be: its "
-      "pages are extracted again, the best first. A page is missed if its superstep is the one in "
-      "which its "
-      "processor would first hear of it; the error is the share of these, as a mean over "
-      "supersteps (`error_mean`), of the worst one (`error_max`), and of all pages "
+      "pages are extracted again, the best first. A page is missed if its superstep is the one "
+      "in which its processor would first hear of it; the error is the share of missed pages, as "
+      "a mean over supersteps (`error_mean`), of the worst one (`error_max`), and of all pages "
       "(`error_by_pages`). `pages_per_superstep` is R_x, a mean of the busiest processor; "
       "`largest_page_count` what one processor ever had in a superstep. Failures are links that "
       "arrive for pages that were extracted. `is_unbounded`: all was one superstep. Exit code 1: "
-      "no "
-      "tolerance keeps the error. The error does not grow steadily: the search runs all powers of "
-      "two, and halves the steps above the largest that keeps it. Memory: about 40 bytes a page, "
-      "and 4 a link between processors. "
-      "Edits that wait are not seen, and FILE is not written.");
+      "no tolerance keeps the error. The error does not grow steadily: the search runs all "
+      "powers of two, and halves the steps above the largest that keeps it. Memory: about 40 "
+      "bytes a page, and 4 a link between processors. Edits that wait are not seen, and FILE is "
+      "not written.");
   add_page_source(parser, options->source);
   add_count(parser, "--processors", options->processor_count, "1 to 4,096 (default: 4)",
             {1, kProcessorsMax});
   parser
       .text("--order ORDER", options->order,
-            "of extraction: pagerank (default; the stored scores, or computed where they are "
-            "stale), index, or score:NAME")
+            "the order of extraction: pagerank (default; the stored scores, or computed where "
+            "they are stale), index, or score:NAME")
       .check(check_order)
       .offers({"pagerank", "index", "score:"});
   const auto error = parser.number("--error E", options->error, 1,
@@ -259,7 +257,8 @@ Action define_supersteps(Parser& parser) {
       .check(check_site)
       .offers({"host", "domain", "block:"});
   parser.flag("--curve", options->shows_curve, "show all tolerances that were tried");
-  parser.text("--svg FILE", options->svg_path, "draw them into a file, in place of one there");
+  parser.text("--svg FILE", options->svg_path,
+              "draw all tolerances into a file, in place of one there");
   parser.flag("--as-printed", options->is_as_printed,
               "to the letter of the paper: links to a processor's own pages count, and pages that "
               "it knows");

@@ -184,20 +184,21 @@ Action define_take(Parser& parser) {
   auto options = std::make_shared<TakeVerbOptions>();
   parser.footer(
       "Leases items of groups that may be visited now, the group of the best item first (or "
-      "--order), and "
-      "prints a line each: ID TAB GROUP TAB BODY, which is the URL where the frontier is of pages "
-      "(`crawlstore schedule`). A group or body that is no UTF-8, or has control "
-      "characters (a body may have TABs), is `-`; --json has all of it, in `body_hex` and "
-      "`group_hex` what is no UTF-8.\n"
-      "  crawlstore take x.crawl -n 100 --lease 10min --wait 1h | fetcher | "
-      "crawlstore done x.crawl -\n"
-      "It commits, closes FILE, and then writes: a slow reader keeps nobody out. Whoever has the "
-      "line tells `crawlstore done` what became of the item before the lease ends; otherwise, also "
-      "when the command or its reader is killed, the item waits again then, and is taken first of "
-      "its group. A commit costs the same for one item as for a thousand: take many at once.\n"
-      "Exit code 1 when nothing is due (standard error and `next_due` of --json say when something "
-      "is; null: never, unless more is put), or there is no frontier. How many are leased of a "
-      "group at a time says its rule: `crawlstore frontier --group KEY --set in-flight=4`.");
+      "--order), and prints a line each: ID TAB GROUP TAB BODY. In a frontier of pages "
+      "(`crawlstore schedule`) BODY is the URL. A group or body that is no UTF-8, or has control "
+      "characters (a body may have TABs), is `-`; --json has all of it, bytes that are no UTF-8 "
+      "in `body_hex` and `group_hex`.\n"
+      "  crawlstore take x.crawl -n 100 --lease 10min --wait 1h | fetcher | crawlstore done "
+      "x.crawl -\n"
+      "`take` commits, closes FILE, and then writes: a slow reader keeps nobody out. Before the "
+      "lease ends, whoever has the line tells `crawlstore done` what became of the item. "
+      "Otherwise, also when the command or its reader is killed, the item then waits again, and "
+      "is taken first of its group. A commit costs the same for one item as for a thousand: take "
+      "many at once.\n"
+      "Exit code 1 when there is no frontier, or nothing is due. If nothing is due, standard "
+      "error and `next_due` of --json say when something is; null: never, unless more is put. "
+      "The rule of a group says how many of its items are leased at a time: `crawlstore frontier "
+      "--group KEY --set in-flight=4`.");
   add_frontier_source(parser, options->source);
   add_count(parser, "-n,--limit", options->count, "so many items at most (default: 100)",
             {1, 100'000'000});
@@ -212,7 +213,7 @@ Action define_take(Parser& parser) {
                 "first the group with the `best` item (default), or the one that is `waiting` for "
                 "the longest time, whatever its items");
   add_duration(parser, "--lease TIME", options->lease_ms,
-               "how long they are leased, such as 90s or 2h (default: 10min); none: for ever",
+               "how long the items are leased, such as 90s or 2h (default: 10min); none: for ever",
                {.none = 0});
   add_duration(parser, "--wait TIME", options->wait_ms,
                "where nothing is due, wait so long for it, with FILE closed (default: not at all)");

@@ -85,14 +85,13 @@ Action define_values(Parser& parser) {
       "what it crawls: at most 1,024 of at most 4 KiB. After a change all are printed. Exit code 1 "
       "when there is none of the name.");
   add_file(parser, options->path);
-  const auto name = parser.text("NAME", options->name, "of one of them");
+  const auto name = parser.text("NAME", options->name, "the name of one value");
   const auto keep = [options = options.get()](const std::string& text) {
     options->text = text;
     return std::string();
   };
-  const auto set =
-      parser.parsed("--set TEXT", keep, "put this in the place of what it is").needs(name);
-  parser.flag("--remove", options->removes, "take it away").needs(name).excludes(set);
+  const auto set = parser.parsed("--set TEXT", keep, "set the value to TEXT").needs(name);
+  parser.flag("--remove", options->removes, "remove the value").needs(name).excludes(set);
   add_lock_wait(parser, options->lock_wait_seconds);
   add_table_form(parser, options->form);
   return [options] { return run(*options); };

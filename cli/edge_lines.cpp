@@ -94,7 +94,7 @@ Result<Edge> parse_url_edge(std::string_view line) {
   const Edge edge{line.substr(0, tab), line.substr(tab + 1)};
   if (edge.to.find('\t') != std::string_view::npos) return broken("it has more than one TAB");
   if (edge.from.empty()) return broken("there is nothing before the TAB");
-  if (edge.to.empty()) return broken("there is nothing behind the TAB");
+  if (edge.to.empty()) return broken("there is nothing after the TAB");
   if (is_signed_index(edge.from) || is_signed_index(edge.to)) {
     return broken("an index has no sign");
   }

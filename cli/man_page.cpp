@@ -19,7 +19,7 @@ constexpr const char* kEnds =
     ".TP\n.B NO_COLOR\nno colour, even on a terminal\n"
     ".TP\n.B SOURCE_DATE_EPOCH\nthe time to write into files, in seconds since 1970\n"
     ".SH EXAMPLES\n"
-    "Which of these URLs are new, and remember them:\n"
+    "See which of these URLs are new, and remember them:\n"
     ".PP\n.EX\ncrawlstore seen crawl.db < urls.txt | grep \\(aq\\(haunique\\(aq | cut \\-f2\n.EE\n"
     ".PP\nBegin a crawl with a list of seeds:\n"
     ".PP\n.EX\ncrawlstore import web.crawl \\-\\-format urls seeds.txt\n.EE\n"

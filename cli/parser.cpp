@@ -88,9 +88,9 @@ std::string unknown_word(const CLI::App& app) {
 
 void define_completion(Parser& parser, std::string& shell) {
   parser.footer(
-      "Packages install these scripts; else: `source <(crawlstore completion bash)` in ~/.bashrc, "
-      "`source <(crawlstore completion zsh)` behind compinit in ~/.zshrc, or `crawlstore "
-      "completion fish | source` in ~/.config/fish/config.fish.");
+      "Packages install these scripts; else: `source <(crawlstore completion bash)` in "
+      "~/.bashrc, `source <(crawlstore completion zsh)` after compinit in ~/.zshrc, or "
+      "`crawlstore completion fish | source` in ~/.config/fish/config.fish.");
   parser.text("SHELL", shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
 }
 

@@ -80,30 +80,30 @@ std::uint64_t UrlIntervals::interval_of(const std::string& url, std::uint64_t in
 std::vector<Option> add_revisits(Parser& parser, RevisitOptions& options) {
   const Option init = parser.flag(
       "--init", options.is_init,
-      "all pages that were never fetched and are not in the frontier, not only those that came "
-      "since the last time: what a limit or --depth-max left out, too");
+      "put all pages that were never fetched and are not in the frontier, also those that a "
+      "limit or --depth-max left out");
   const auto check = [&options](const std::string& text) {
     options.revisit = text;
     return check_revisit(text, options.rule);
   };
   const Option revisit =
       parser.parsed("--revisit N|adaptive", check,
-                    "as --init, and pages that were fetched, for another visit: about N a day, "
+                    "as --init, and put fetched pages back for another visit: about N a day, "
                     "those first where a fetch gains most; or each by Nutch's adaptive rule");
   revisit.excludes(init);
   add_duration(parser, "--first TIME", options.rule.first_ms,
-               "from the first fetch of a page to the second (default: 7d)")
+               "time from the first fetch of a page to the second (default: 7d)")
       .needs(revisit);
   add_duration(parser, "--shortest TIME", options.rule.min_ms,
-               "between fetches of a page, at least (default: 1h)")
+               "time between fetches of a page, at least (default: 1h)")
       .needs(revisit);
   add_duration(parser, "--longest TIME", options.rule.max_ms,
-               "between fetches of a page, at most (default: 365d)")
+               "time between fetches of a page, at most (default: 365d)")
       .needs(revisit);
   parser
       .text("--rules INPUT", options.rules_input,
-            "intervals by URL, which bounds do not change: lines REGEX TAB INTERVAL, of which the "
-            "first that matches counts")
+            "intervals by URL, which --shortest and --longest do not change: lines REGEX TAB "
+            "INTERVAL; the first that matches counts")
       .needs(revisit);
   return {init, revisit};
 }

@@ -15,6 +15,18 @@ VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff",
          "merge", "compact", "snapshot", "recover", "rollback", "completion"]
 
 
+WORDS_MAX = 25  # of a sentence
+
+
+def sentences_of(line):
+    """Yields what full stops, semicolons and colons end in a line of help; an option's spelling
+    and its description are apart, and an example in backticks or braces is one word."""
+    for _ in range(line.count("{")):  # from the inside outwards
+        line = re.sub(r"\{[^{}]*\}", "X", line)
+    for part in re.split(r"  +", re.sub(r"`[^`]*`", "X", line).strip()):
+        yield from re.split(r"(?<=[.!?]) |[;:] ", part)
+
+
 class Help(command.CommandTest):
     def test_lists_every_verb(self):
         text = self.succeed("--help").out.decode()
@@ -33,6 +45,14 @@ class Help(command.CommandTest):
         self.assertEqual([re.split(r"  +", line.strip())[0] for line in codes],
                          ["0", "1", "2", "3", "4", "129, 130, 143"])
         self.assertNotIn(b"Exit codes:", self.succeed("verify", "--help").out)
+
+    def test_has_sentences_that_are_read_once(self):
+        for words in [[], *([verb] for verb in VERBS)]:
+            for line in self.succeed(*words, "--help").out.decode().splitlines():
+                for sentence in sentences_of(line):
+                    count = len(re.findall(r"\S*\w\S*", sentence))
+                    self.assertLessEqual(count, WORDS_MAX, (words, sentence))
+                    self.assertNotRegex(sentence, r"^(What|Who|Of|As|Which|Whose)\b", words)
 
     def test_tells_the_version(self):
         self.assertRegex(self.succeed("--version").out.decode(), r"^crawlstore \d+\.\d+\.\d+\n$")
