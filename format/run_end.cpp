@@ -24,7 +24,7 @@ Result<void> check_run_end(std::span<const std::byte> top, const Uuid& uuid, con
                            const RunRef& run) {
   const auto found = load_struct<RunEnd>(top.last<sizeof(RunEnd)>().data());
   RunEnd expected = run_end(label, run.payload_bytes, run.record_count);
-  if (label.first == kAnyFirst && found.first < found.run_id) expected.first = found.first;
+  if (label.first == kAnyFirst) expected.first = found.first < found.run_id ? found.first : 0;
   expected.checksum = run_end_checksum(top, uuid, expected);
   if (std::memcmp(&found, &expected, sizeof found) == 0) return {};
   return fail(Errc::kSegmentInvalid, kRunEndText, run.extent().end_bytes() - sizeof(RunEnd),

@@ -107,6 +107,24 @@ TEST(ChecksumTree, CoversALongLevelByAnother) {
             checksum(std::span(tail.bytes).subspan(kChunks * 8), chunk_seed(kRun, 2, 0)));
 }
 
+// spec: container.md#end-of-a-run rule 1
+TEST(RunEnd, NamesNoRunOfItsLogThatIsNotBelowIt) {
+  constexpr std::uint64_t kBytes = 104;
+  const auto payload = pattern(kBytes);
+  RunLabel label{kRun.segment, SegmentKind::kDrumKeyLog, {4}, kRun.run, kAnyFirst};
+  for (const std::uint64_t first : {0ULL, 8ULL, 9ULL, 10ULL, ~0ULL}) {
+    label.first = first;
+    ChecksumTreeBuilder builder(kRun);
+    builder.add_chunk(payload);
+    const auto tail = builder.finish(run_end(label, kBytes, 1));
+    const RunRef run{0, {1}, kRun.run, kBytes, 1, tail.checksum};
+    const auto top = std::span(tail.bytes).last(checksum_tree(kBytes).top().length_bytes);
+    label.first = kAnyFirst;
+    EXPECT_EQ(check_run_end(top, kRun.uuid, label, run).has_value(), first < kRun.run.value)
+        << first;
+  }
+}
+
 // spec: container.md#checksum-tree rule 4
 TEST(ChecksumTree, NoticesEverySingleByte) {
   const std::size_t length = 2 * kChunkBytes - 3000;

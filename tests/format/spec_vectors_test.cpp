@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include "format/crawl_event_samples.h"
 #include "format/dense_block.h"
@@ -20,6 +21,7 @@
 #include "format/link_samples.h"
 #include "format/origin_index.h"
 #include "format/partition_index.h"
+#include "format/queue_run.h"
 #include "format/record_tile.h"
 #include "format/request_run.h"
 #include "format/run_end.h"
@@ -58,12 +60,23 @@ ChecksumTreeBuilder::Tail tail_of_zeros(std::size_t count) {
   return builder.finish(end_of(count * kChunkBytes));
 }
 
+/// The halves of XXH3-128 of Pattern(n) for lengths of all its branches.
+void add_wide_hashes(std::map<std::string, std::uint64_t>& values) {
+  for (const std::size_t length : {3, 8, 10, 100, 200, 300}) {
+    const auto bytes = pattern(length);
+    const auto hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), 1);
+    const std::string name = "XXH3-128 of Pattern(" + std::to_string(length) + "), seed 1: ";
+    values[name + "high half"] = hash.high64;
+    values[name + "low half"] = hash.low64;
+  }
+}
+
 Vectors seeds() {
   const Uuid uuid = sample_uuid();
   const auto chunk = checksum_seed(uuid, kChunkDomain, 5, 9, 0);
   const auto tail = tail_of(pattern(200'000));
   const auto entry = [&](std::size_t i) { return load<std::uint64_t>(tail.bytes.data() + i * 8); };
-  const std::map<std::string, std::uint64_t> values{
+  std::map<std::string, std::uint64_t> values{
       {"seed of the identity page", checksum_seed({}, ChecksumDomain::kIdentity, 0, 0, 0)},
       {"seed of slot 1, copy 0", checksum_seed(uuid, ChecksumDomain::kSuperblock, 1, 0, 0)},
       {"seed of the root of generation 1 at 81,920",
@@ -78,6 +91,7 @@ Vectors seeds() {
       {"checksum of Pattern(1), seed 0", checksum(pattern(1), 0)},
       {"checksum of Pattern(8), seed 0", checksum(pattern(8), 0)},
       {"checksum of Pattern(16), seed 0", checksum(pattern(16), 0)},
+      {"checksum of Pattern(16), seed 1", checksum(pattern(16), 1)},
       {"checksum of Pattern(100), seed 0", checksum(pattern(100), 0)},
       {"checksum of Pattern(200), seed 1", checksum(pattern(200), 1)},
       {"checksum of Pattern(4096), seed 0x0123456789abcdef",
@@ -87,6 +101,7 @@ Vectors seeds() {
       {"payload Pattern(200000) in run 9 of segment 5: checksum in the directory", tail.checksum},
       {"payload of 8,193 * 65,536 zeros in run 9 of segment 5: checksum in the directory",
        tail_of_zeros(8193).checksum}};
+  add_wide_hashes(values);
   Vectors result;
   for (const auto& [name, value] : values) result[name] = hex_of(value);
   return result;
@@ -150,12 +165,14 @@ std::string dense_block(std::uint64_t first_page, const Rows& rows) {
 Vectors dense_blocks() {
   std::vector<std::uint64_t> many(10);
   std::iota(many.begin(), many.end(), 5);
-  return {{"5 to 5", dense_block(5, {{5, {5}}})},
-          {"5 to 5, 6, 7, 8", dense_block(5, {{5, {5, 6, 7, 8}}})},
-          {"5 to 5, 6 ... 14; 8 to 7, 8 ... 14 and 2^40 - 1; 9 to the same",
-           dense_block(5, {{5, many},
-                           {8, {7, 8, 9, 10, 11, 12, 13, 14, kPageMax}},
-                           {9, {7, 8, 9, 10, 11, 12, 13, 14, kPageMax}}})}};
+  return {
+      {"5 to 5", dense_block(5, {{5, {5}}})},
+      {"5 to 5, 6, 7, 8", dense_block(5, {{5, {5, 6, 7, 8}}})},
+      {"5 to 5 ... 9, 12 ... 15, 20", dense_block(5, {{5, {5, 6, 7, 8, 9, 12, 13, 14, 15, 20}}})},
+      {"5 to 5, 6 ... 14; 8 to 7, 8 ... 14 and 2^40 - 1; 9 to the same",
+       dense_block(5, {{5, many},
+                       {8, {7, 8, 9, 10, 11, 12, 13, 14, kPageMax}},
+                       {9, {7, 8, 9, 10, 11, 12, 13, 14, kPageMax}}})}};
 }
 
 std::string partition() {
@@ -270,6 +287,14 @@ std::string origins() {
   return hex_of(out);
 }
 
+std::string queue_changes() {
+  const std::vector<QueueEntry> entries{{queue_order(1), 7}, {kQueueGone, 9}};
+  Bytes out;
+  const QueueFragment fragment = encode_queue_fragment(entries, out);
+  encode_queue_tail({&fragment, 1}, entries.back(), out);
+  return hex_of(out);
+}
+
 Vectors payloads() {
   return {
       {"partition of the blocks 1, 2, 3 and 100; value_bytes 0", partition()},
@@ -292,7 +317,8 @@ Vectors payloads() {
        hex_of(link_run({{{0, {1, 2}}}, {{2, {0}}, {3, {}}}}))},
       {"origin run of page 8, \"http://h.test/\", a seed, and page 9, \"http://h.test/a\", linked "
        "from it; codec 0",
-       origins()}};
+       origins()},
+      {"queue run of changes: page 7 gets the priority 1, page 9 waits no more", queue_changes()}};
 }
 
 std::string tile_node() {

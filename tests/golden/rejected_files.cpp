@@ -75,6 +75,8 @@ void add_run_ends(Maker& make) {
   add("first_of_blob", [](auto& end) { end.first = 1; });
   add_run_end(make, "first_of_log", "keys_and_pending", SegmentKind::kDrumKeyLog,
               [](auto& end) { end.first = end.run_id; });
+  add_run_end(make, "highest_first_of_log", "keys_and_pending", SegmentKind::kDrumKeyLog,
+              [](auto& end) { end.first = ~std::uint64_t{0}; });
   add_run_end(make, "first_of_tiles", "graph", SegmentKind::kPageRecords,
               [](auto& end) { end.first = 1; });
 }
