@@ -62,7 +62,7 @@ ChecksumTreeBuilder::Tail tail_of_zeros(std::size_t count) {
 
 /// The halves of XXH3-128 of Pattern(n) for lengths of all its branches.
 void add_wide_hashes(std::map<std::string, std::uint64_t>& values) {
-  for (const std::size_t length : {3, 8, 10, 100, 200, 300}) {
+  for (const std::size_t length : {3U, 8U, 10U, 100U, 200U, 300U}) {
     const auto bytes = pattern(length);
     const auto hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), 1);
     const std::string name = "XXH3-128 of Pattern(" + std::to_string(length) + "), seed 1: ";
