@@ -295,12 +295,16 @@ class CrawlFile:
 
     # Directory
 
+    @staticmethod
+    def check_features(sb):
+        """Checks that this reader knows all that a generation needs."""
+        demand(not sb.features_incompat & ~KNOWN['features_incompat'],
+               'unknown bits in features_incompat', 'unknown_feature')
+
     def load_directory(self, sb, is_winner=True):
         """The checked directory of a generation. Layout rule 3 binds the winner only: held extents
         of the previous generation may be cut off (Extents, rule 4)."""
-        for name, bits in KNOWN.items():
-            demand(name != 'features_incompat' or not getattr(sb, name) & ~bits,
-                   'unknown bits in ' + name, 'unknown_feature')
+        self.check_features(sb)
         demand(not is_winner or self.size() >= sb.high_water_bytes, 'the file is shorter than '
                'high_water_bytes', 'truncated', self.size())
         demand(sb.high_water_bytes % UNIT == 0 and sb.high_water_bytes <= FILE_MAX,

@@ -224,6 +224,7 @@ def segment_json(segment):
 
 def document_of(file):
     winner, previous, findings = file.open()
+    file.check_features(winner)
     for finding in findings:
         demand(finding.kind != 'damaged', 'a superblock slot is lost', finding.error,
                finding.offset)

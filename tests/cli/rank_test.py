@@ -326,7 +326,7 @@ class Rank(pages_command.PagesTest):
                 self.assert_order(scores, found, *words)
         text = self.succeed("pages", "x.crawl", "--sort", "score:pagerank").out.split(b"\n")
         self.assertRegex(text[0], b" depth  content_hash  score:pagerank  url$")
-        self.assertRegex(text[1], b" %d +0\\.\\d+  http:" % pages[0]["depth"])
+        self.assertRegex(text[1], b" %d +-  +0\\.\\d+  http:" % pages[0]["depth"])
         self.assertRegex(text[-2], b" -  http://h[01].[ab].test/new$")
 
     def npy(self, *words):
