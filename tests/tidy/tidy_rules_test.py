@@ -7,6 +7,7 @@ import unittest
 import comment_rules
 import layer_rules
 import name_rules
+import sentence_rules
 import text_rules
 import tidy_test
 import tree_rules
@@ -48,6 +49,38 @@ class Comments(RuleCase):
         self.assertEqual([line for _, line in self.openings("a.py", python)], [1, 3, 8, 9])
         self.assertEqual(self.openings("a.sh", "#!/bin/sh\n# It is.\n# What a.\necho '# Of'\n"),
                          [("a.sh", 3)])
+
+
+class Sentences(RuleCase):
+    PAGE = "spec/decisions/0001-a.md"
+    LONG = "word " * 13 + "\n" + "word " * 13
+
+    def found(self, text):
+        return [line for _, line, _ in sentence_rules.check_sentences(Tree({self.PAGE: text}))]
+
+    def test_length(self):
+        rule = sentence_rules.check_sentences
+        self.bad(rule, "a sentence of 26 words, at most 25: word", {self.PAGE: self.LONG + "\n"})
+        self.good(rule, {self.PAGE: self.LONG[5:] + "\n", "spec/design.md": self.LONG})
+
+    def test_ends(self):
+        half = "word " * 13
+        for end in [half[:-1] + end for end in (". ", ": ", "; ", ".) ", ".*\n", "\n\n", "\n* ",
+                                                "\n1. ", "\n| a |\n", "\n# a\n")]:
+            self.assertEqual(self.found(end + half), [], end)
+        for end in (half[:-1] + end for end in (", ", "\n", " 1.5 ", " **a** ", " [a\n")):
+            self.assertEqual(self.found("# a\n\nOne.\n" + end + half), [4], end)
+
+    def test_code_is_one_word_and_targets_are_none(self):
+        for text in ("`a b: c`", "[a](b.md)"):
+            self.assertEqual(self.found("word " * 24 + text), [], text)
+            self.assertEqual(self.found("word " * 25 + text), [1], text)
+        self.assertEqual(self.found("```\n" + self.LONG + "\n```\n| " + self.LONG[:66]), [])
+
+    def test_openings(self):
+        for text in ("What is.", "A.\nWho is.", "* *Of a*: b.", "**As** it."):
+            self.assertEqual(self.found(text), [text.count("\n") + 1], text)
+        self.assertEqual(self.found("Official: what is. `What` is.\n\n# What\n"), [])
 
 
 class Layers(RuleCase):

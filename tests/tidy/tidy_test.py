@@ -17,12 +17,13 @@ import commit_rules
 import layer_rules
 import name_rules
 import ratchet_rules
+import sentence_rules
 import text_rules
 import tree_rules
 from source import load
 
-MODULES = [comment_rules, commit_rules, layer_rules, name_rules, ratchet_rules, text_rules,
-           tree_rules]
+MODULES = [comment_rules, commit_rules, layer_rules, name_rules, ratchet_rules, sentence_rules,
+           text_rules, tree_rules]
 RULES = [rule for module in MODULES for rule in module.RULES]
 
 
