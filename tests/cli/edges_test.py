@@ -44,7 +44,7 @@ class Edges(pages_command.PagesTest):
         self.assertEqual([number for number, _ in refused], ["2", "4", "5", "6", "7"])
         self.assertIn("no TAB", refused[0][1])
         self.assertIn("before the TAB", refused[1][1])
-        self.assertIn("behind the TAB", refused[2][1])
+        self.assertIn("after the TAB", refused[2][1])
         self.assertIn("more than one TAB", refused[3][1])
         self.assertIn("one end is an index", refused[4][1])
         counts = json.loads(answer.out)
