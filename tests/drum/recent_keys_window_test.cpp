@@ -67,7 +67,8 @@ struct Side {
 /// Does the same to a DRUM with the window and to one without.
 class Twins {
  public:
-  Twins(std::uint64_t seed, DrumOptions options, std::uint16_t consumers, std::uint64_t key_count)
+  Twins(std::uint64_t seed, const DrumOptions& options, std::uint16_t consumers,
+        std::uint64_t key_count)
       : random_(seed),
         with_(options, consumers),
         without_(off(options), consumers),
