@@ -7,11 +7,11 @@ from comment_rules import OPENING
 from source import Finding, line_of
 from tree_rules import LINK, without_fences
 
-PAGES = ("spec/decisions/",)
+PAGES = ("spec/", "guide/", "README.md", "CONTRIBUTING.md")
 WORDS_MAX = 25
 CODE = re.compile(r'`[^`]*`')
 # Headings, rows of tables and empty lines; a list item begins a paragraph, too.
-BREAK = re.compile(r'^(?:#+ .*|\|.*|\s*)$|^\s*(?:[*-]|\d+\.)\s', re.MULTILINE)
+BREAK = re.compile(r'^(?:#+ .*|\s*\|.*|\s*)$|^\s*(?:[*-]|\d+\.)\s', re.MULTILINE)
 # A semicolon and a colon end a sentence as well.
 END = re.compile(r'[.!?:;][*_")\]]*\s+')
 
