@@ -287,7 +287,7 @@ TEST(SmallValues, DoWhatAMapDoes) {
 
 /// The bytes of a file with small values and pages, of which `segment` has a byte turned.
 std::string damaged_file(const TemporaryFolder& folder, bool in_values) {
-  const std::string path = folder / "damaged.crawl";
+  std::string path = folder / "damaged.crawl";
   Extent place;
   {
     auto store = must(Store::create(path));
