@@ -101,11 +101,8 @@ class WebDbModel {
     std::set<std::string> targets;
     refused_ = 0;
     for (const WebDbEdit& edit : session) {
-      if (edit.action == WebDbAction::kAddLink) {
-        links.push_back(*edit.link);
-      } else if (apply_to_page(edit, targets) && edit.link) {
-        links.push_back(*edit.link);
-      }
+      const bool is_applied = edit.action == WebDbAction::kAddLink || apply_to_page(edit, targets);
+      if (is_applied && edit.link) links.push_back(*edit.link);
     }
     for (const auto& [hash, target] : links) {
       bool is_taken = false;
