@@ -3,6 +3,7 @@
 // covers: W13, W14, W15, W16, W17, W18, W19, W20, W22, W23, W24
 // covers: E8, E9, E10
 #include <algorithm>
+#include <cmath>
 
 #include <gtest/gtest.h>
 
@@ -98,7 +99,8 @@ void expect_links(const WebDbReader& reader, const WebDbModel::Pages& pages) {
   for (const auto& [url, page] : pages) {
     for (const std::string& target : page.links) sources[target].insert(url);
   }
-  for (const auto& [url, page] : pages) {
+  for (const auto& known : pages) {
+    const std::string& url = known.first;
     EXPECT_EQ(urls_of(reader, [&](auto visit) { return reader.links_to(url, visit); }),
               sources[url]);
     if (sources[url].empty()) sources.erase(url);
