@@ -32,8 +32,8 @@ struct Verification {
 
   /// Notes a finding. At most kFindingsMax are kept, and one that says "damaged" always.
   void found(FindingKind kind, Generation generation, const Error& error);
-  /// Notes what the failure of a reading means: a finding when it is about the file, else an error
-  /// that ends the verification.
+  /// Notes what a failed reading means: a finding if it is about the file, or an unknown feature of
+  /// the previous generation; else an error that ends the verification.
   Result<void> found_or_fail(FindingKind kind, Generation generation, const Error& error);
   /// Calls the caller's progress. errors kCancelled
   Result<void> advance(std::uint64_t bytes);
